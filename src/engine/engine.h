@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * engine - does a workload to a target and records what happened. One thread per job
+ * in real time; under a virtual clock one thread steps all jobs in order of time.
+ *
+ * Latency counts from the intended start (open loop) or the submission (closed loop) to
+ * the moment the completion is reaped; service from the submission. One clock reading
+ * per submitted and per reaped batch. Submission policy when batch_count / wait_count
+ * are 0: batches of min(16, depth), waits for min(8, depth / 4, at least 1); what was used
+ * is in the result.
+ *
+ * With fdatasync_count or fsync_count 1, a write is done when its sync is.
+ *
+ * Ownership: struct measurement (model/result.h) is the caller's: measurement_init, engine_run
+ * fills it, measurement_done frees.
+ */
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "model/result.h"
+#include "model/workload.h"
+#include "target/target.h"
+
+struct engine_progress {
+	uint64_t elapsed_ns;		/* of ramp and run */
+	uint64_t total_ns;		/* 0 when bytes end it */
+	uint64_t done_bytes, total_bytes;
+	bool ramping;
+	double iops, bytes_per_s;	/* of the last interval */
+	uint64_t latency_ns_p99;	/* of the last interval */
+};
+
+struct engine_options {
+	const struct clock *clock;
+	const volatile sig_atomic_t *stop;	/* raised: end soon, keep what there is; may be NULL */
+	/* Called each 250 ms from the thread that called engine_run (real time only); may be NULL. */
+	void (*progress)(void *ctx, const struct engine_progress *progress);
+	void *progress_ctx;
+};
+
+/* The requests of the workload's range, resolved against the target: what engine_run will use. */
+struct engine_range {
+	uint64_t offset_bytes, size_bytes;
+	uint32_t align_bytes;
+	uint32_t block_min_bytes, block_max_bytes;
+};
+int engine_resolve(const struct workload *workload, const struct target_info *info,
+		   struct engine_range *ret, struct err *err);
+
+/*
+ * 0 with *ret filled, also after an I/O error ended the run (ended_early); a negative errno
+ * when nothing was run.
+ */
+int engine_run(const struct workload *workload, struct target *target,
+	       const struct engine_options *options, struct measurement *ret, struct err *err);
+
+/* The kernel queue for a workload: its engine, or io_uring if this kernel has it, else libaio. */
+const struct queue_ops *engine_queue(const struct workload *workload, const struct target *target,
+				     struct err *err);
+extern const struct queue_ops *const engine_queues[];	/* NULL-terminated, as help lists them */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * pace - when requests are meant to start (open loop). An absolute schedule, never
+ * re-based on what was late: fixed intervals accumulate in 1/2^32 ns, so that the rate is
+ * exact; Poisson gaps are exponential in double precision, not rounded to microseconds.
+ */
+
+#include <stdint.h>
+
+#include "base/random.h"
+
+struct pace {
+	uint64_t start_ns;
+	uint64_t next_ns;		/* intended start of the next arrival */
+	uint32_t fraction;		/* of next_ns, in 2^-32 ns */
+	uint64_t interval_ns;		/* whole part of a gap (mean gap for Poisson) */
+	uint32_t interval_fraction;
+	uint32_t poisson;
+	uint32_t burst_count, burst_left;
+	double mean_ns;
+	struct random random;
+};
+
+/* rate_iops > 0. burst_count requests share one arrival; the mean rate stays rate_iops. */
+void pace_init(struct pace *pace, uint64_t rate_iops, uint32_t poisson, uint32_t burst_count,
+	       uint64_t start_ns, uint64_t seed);
+
+/* Takes the next arrival's intended start and moves on. */
+uint64_t pace_take(struct pace *pace);
+static inline uint64_t pace_peek(const struct pace *pace)
+{
+	return pace->next_ns;
+}

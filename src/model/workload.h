@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * workload - what is asked: sizes, mix, addresses, depth, arrival, data. Plain data;
+ * workload_fields declares each member once. Names are fio's where the meaning is.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/field.h"
+
+enum workload_rw {
+	RW_READ,
+	RW_WRITE,
+	RW_TRIM,
+	RW_RANDREAD,
+	RW_RANDWRITE,
+	RW_RANDTRIM,
+	RW_READWRITE,	/* sequential mix, "rw" or "readwrite" */
+	RW_RANDRW,
+};
+
+enum workload_engine { ENGINE_AUTO, ENGINE_IO_URING, ENGINE_LIBAIO, ENGINE_SYNC };
+enum workload_sync { SYNC_NONE, SYNC_DSYNC, SYNC_SYNC };	/* O_DSYNC, O_SYNC */
+enum workload_arrival { ARRIVAL_FIXED, ARRIVAL_POISSON };	/* of an open loop */
+enum workload_data { DATA_RANDOM, DATA_ZERO, DATA_PATTERN };
+
+enum distribution_kind {
+	DISTRIBUTION_UNIFORM,
+	DISTRIBUTION_ZIPF,	/* parameter = theta, > 0, not 1 */
+	DISTRIBUTION_PARETO,	/* parameter = h, in (0, 1) */
+	DISTRIBUTION_NORMAL,	/* parameter = standard deviation in % of the range */
+	DISTRIBUTION_ZONED,	/* zones below: share of accesses to share of the range */
+};
+
+#define WORKLOAD_ZONES 16
+#define WORKLOAD_SIZES 16
+
+struct distribution {
+	enum distribution_kind kind;
+	double parameter;
+	uint32_t zone_count;
+	struct {
+		uint32_t access_ppm, range_ppm;
+	} zones[WORKLOAD_ZONES];	/* sums are PPM each; hot/cold = two zones */
+};
+
+/* Request sizes with weights; count 0 = block_bytes alone. */
+struct size_mix {
+	uint32_t count;
+	struct {
+		uint64_t bytes;
+		uint32_t ppm;		/* sum is PPM */
+	} sizes[WORKLOAD_SIZES];
+};
+
+struct workload {
+	char name[64];
+
+	/* what */
+	uint32_t rw;			/* enum workload_rw */
+	uint32_t read_ppm;		/* share of reads in a mix */
+	uint32_t trim_ppm;		/* share of trims among what is not read; the rest writes */
+	uint64_t block_bytes;
+	struct size_mix size_mix;
+	uint64_t align_bytes;		/* of start offsets; 0 = larger of 4 KiB and physical block */
+
+	/* where */
+	struct amount offset;
+	struct amount size;		/* of the range; zero = the target's rest */
+	struct distribution distribution;
+	bool repeat;			/* random with repetition ("norandommap") */
+	uint32_t random_ppm;		/* share of random starts in a random workload */
+	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
+	bool backwards;			/* sequential from the end */
+	uint32_t segment_count;		/* range cut in so many pieces spread over it; 0 = whole */
+
+	/* how much, how long */
+	uint64_t io_size_bytes;		/* ends after so much; 0 = one pass, or the runtime */
+	uint64_t runtime_ns;		/* measured time; 0 = until io_size or one pass is done */
+	uint64_t ramp_ns;		/* before measuring starts */
+
+	/* how */
+	uint32_t engine;		/* enum workload_engine */
+	uint32_t depth_count;
+	uint32_t batch_count;		/* most submitted at once; 0 = policy of engine.h */
+	uint32_t wait_count;		/* completions waited for at once; 0 = policy */
+	uint32_t job_count;		/* workers doing the same, each with its own seed */
+	bool direct;
+	bool noatime;
+	uint32_t sync;			/* enum workload_sync */
+	uint32_t fsync_count;		/* fsync after so many writes; 0 = never */
+	uint32_t fdatasync_count;
+	char cpus[64];			/* list to pin workers to, "0-1,3"; "" = not pinned */
+
+	/* when */
+	uint64_t rate_iops;		/* open loop, over all jobs' own queues each; 0 = closed loop */
+	uint32_t arrival;		/* enum workload_arrival */
+	uint64_t think_ns;		/* pause after think_count requests (closed loop) */
+	uint32_t think_count;
+	uint32_t burst_count;		/* open loop: requests that arrive together; 0, 1 = singly */
+
+	/* data */
+	uint32_t data;			/* enum workload_data */
+	uint32_t compress_ppm;		/* share of each block that is compressible */
+	uint32_t dedupe_ppm;		/* share of blocks that repeat an earlier one */
+	char pattern[128];		/* "0xdeadbeef" or "text" */
+	bool verify;			/* checksum, offset and generation in each block, read back */
+	uint64_t seed;			/* 0 = a new one each run, recorded in the result */
+
+	char filter[256];		/* filters over the target, e.g. "delay:read=1ms" */
+};
+
+extern const struct field workload_fields[];
+
+void workload_init(struct workload *workload);
+
+bool workload_reads(const struct workload *workload);
+bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */
+bool workload_trims(const struct workload *workload);
+bool workload_is_random(const struct workload *workload);
+
+/* Impossible combinations, each named in one sentence; needs no target. */
+int workload_check(const struct workload *workload, struct err *err);

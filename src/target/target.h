@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * target - what I/O is addressed to: a file of ours in a directory, someone's file, a
+ * block device, the null target, the reference drive. Opening is the safety gate: see
+ * target_open. Everything a reader or the audit wants to know is in target_info.
+ *
+ * Life cycle:	open -> queues... -> close
+ * Threads:	opened and closed by one thread; any number of queues may use it between.
+ * Ownership:	open returns an owned handle; close frees it, accepts NULL and half of one,
+ *		and removes the test file when it is ours.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "model/target_info.h"
+#include "target/queue.h"
+
+/* What opening is to allow; zero = read-only, direct. */
+struct target_request {
+	const char *spec;	/* "DIR", "FILE", "/dev/x", "null:size=1g", "sim:NAME,key=value" */
+	bool writes;		/* the workload writes or trims */
+	bool buffered;		/* without O_DIRECT */
+	bool atime;		/* without O_NOATIME */
+	int sync_flags;		/* O_DSYNC or O_SYNC or 0 */
+	uint64_t size_bytes;	/* of the test file in a directory; 0 = sensible: min(8 GiB, 10 % of free) */
+	uint64_t need_bytes;	/* least size that will do; a smaller target is refused, nothing is extended */
+	const char *erase_serial;	/* consent to erase this very device; NULL = none */
+	const char *expendable_path;	/* an existing file that may be overwritten; NULL = none */
+	const struct clock *clock;	/* sim: the virtual clock it will live under */
+};
+
+struct target {
+	struct target_info info;
+	int fd;				/* -1 for null and sim */
+	const struct queue_ops *queue;	/* the target's own; NULL = any kernel queue on fd */
+	void *private;			/* the kind's own */
+};
+
+/*
+ * Opens and checks in one step: what is checked is the opened descriptor. Nothing that
+ * tare did not create is written, extended, truncated or created without the consent that
+ * names it. Returns 0 or
+ *	-EBUSY		in use: mounted, swap, held, opened exclusively by others	(exit 3)
+ *	-EPERM		it holds data, and no consent names it			(exit 3)
+ *	-EFBIG		smaller than need_bytes					(exit 3)
+ *	-ENOSPC		no room for the test file				(exit 8)
+ *	-EINVAL		the spec makes no sense					(exit 2)
+ *	others		from the kernel						(exit 3)
+ */
+int target_open(struct target **ret, const struct target_request *request, struct err *err);
+void target_close(struct target *target);
+
+/*
+ * Filters: wraps *queue as the spec says ("delay:read=1ms;error:errno=EIO,after=1000").
+ * On failure *queue is as before.
+ */
+int target_filter(struct queue **queue, const char *filter_spec,
+		  const struct queue_options *options, struct err *err);
+int target_filter_check(const char *filter_spec, struct err *err);	/* parses only */
+
+/* What the kernel counted for the device since boot (/sys/dev/block/M:m/stat), in I/Os and bytes. */
+struct device_counters {
+	uint64_t read_count, read_bytes, write_count, write_bytes, discard_count, discard_bytes;
+	uint64_t flush_count, in_flight_count;
+};
+int target_counters(const struct target *target, struct device_counters *ret, struct err *err);
+
+/* Test files of ours that a killed run left under a name, removed: how many. */
+int target_reap_leftovers(void);
