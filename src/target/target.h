@@ -20,6 +20,8 @@
 #include "model/target_info.h"
 #include "target/queue.h"
 
+struct drive_truth;	/* model/result.h */
+
 /* What opening is to allow; zero = read-only, direct. */
 struct target_request {
 	const char *spec;	/* "DIR", "FILE", "/dev/x", "null:size=1g", "sim:NAME,key=value" */
@@ -39,6 +41,11 @@ struct target {
 	int fd;				/* -1 for null and sim */
 	const struct queue_ops *queue;	/* the target's own; NULL = any kernel queue on fd */
 	void *private;			/* the kind's own */
+	/*
+	 * What the drive knows of itself since the last mark; NULL when the kind can't tell.
+	 * mark starts a new count (ret may be NULL then); else *ret is filled.
+	 */
+	void (*truth)(struct target *target, bool mark, struct drive_truth *ret);
 };
 
 /*
