@@ -48,6 +48,20 @@ static int find_name(int fd, const char *spec, char name[STACK_NAME_BYTES], dev_
 	return 0;
 }
 
+/* Who uses it is known without opening it; what it holds is read without the right to write. */
+static int look_first(int path_fd, const char *name, const struct target_request *request,
+		      struct err *err)
+{
+	int r = gate_check_use("", name, err);
+
+	if (r < 0)
+		return r;
+	DEFER(defer_close) int fd = target_reopen(path_fd, O_RDONLY);
+	if (fd < 0)
+		return err_errno(err, fd, "%s cannot be opened", request->spec);
+	return check_gate(fd, name, request, err);
+}
+
 static int open_for_writing(struct target *target, const struct target_request *request,
 			    int path_fd, struct err *err)
 {
@@ -59,15 +73,9 @@ static int open_for_writing(struct target *target, const struct target_request *
 	r = find_name(path_fd, spec, name, &device, err);
 	if (r < 0)
 		return r;
-	{
-		DEFER(defer_close) int look = target_reopen(path_fd, O_RDONLY);
-
-		if (look < 0)
-			return err_errno(err, look, "%s cannot be opened", spec);
-		r = check_gate(look, name, request, err);
-		if (r < 0)
-			return r;
-	}
+	r = look_first(path_fd, name, request, err);
+	if (r < 0)
+		return r;
 	target->fd = r = target_reopen(path_fd, target_flags(request, true) | O_EXCL);
 	if (r == -EBUSY)
 		return gate_busy(name, err);
@@ -87,7 +95,7 @@ static int open_for_writing(struct target *target, const struct target_request *
 	return 0;
 }
 
-/* Filters and partitions may differ from sysfs in a race; the descriptor knows best. */
+/* sysfs describes; what the I/O depends on comes from the descriptor itself. */
 static int describe(struct target *target, struct err *err)
 {
 	struct target_info *info = &target->info;

@@ -15,7 +15,6 @@
 
 #include "base/defer.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "target/kinds.h"
 #include "target/mounts.h"
 #include "target/stack.h"
@@ -230,16 +229,15 @@ int target_check_size(const struct target *target, const struct target_request *
 		      struct err *err)
 {
 	const struct target_info *info = &target->info;
-	char have[UNITS_TEXT_BYTES], need[UNITS_TEXT_BYTES];
 
 	if (info->size_bytes == 0)
 		return err_set(err, -EFBIG, "%s is empty: there is nothing to read, and tare does not extend it",
 			       info->spec);
 	if (info->size_bytes >= request->need_bytes)
 		return 0;
-	return err_set(err, -EFBIG, "%s has %s, and %s are needed; tare does not extend it",
-		       info->spec, units_format_bytes(info->size_bytes, have),
-		       units_format_bytes(request->need_bytes, need));
+	return err_set(err, -EFBIG, "%s has %llu bytes, and %llu are needed; tare does not extend it",
+		       info->spec, (unsigned long long)info->size_bytes,
+		       (unsigned long long)request->need_bytes);
 }
 
 const char *target_kind_name(enum target_kind kind)
