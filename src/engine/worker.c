@@ -47,6 +47,16 @@ static void fail_queue(struct worker *w, int code)
 	w->finished = true;
 }
 
+/* An amount in whole requests is a number of them. */
+static void count_bytes(struct worker *w)
+{
+	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
+	    w->left_bytes % w->mix.length_bytes)
+		return;
+	w->left_count = w->left_bytes / w->mix.length_bytes;
+	w->left_bytes = WORK_UNLIMITED;
+}
+
 static void begin_limits(struct worker *w)
 {
 	const struct workload *workload = w->work->workload;
@@ -56,14 +66,15 @@ static void begin_limits(struct worker *w)
 					     workload->block_bytes) :
 				WORK_UNLIMITED;
 	w->left_count = WORK_UNLIMITED;
-	if (workload->io_size_bytes || w->work->end_ns != NEVER_NS)
-		return;
-	w->left_count = address_pass_count(&w->address);
-	if (w->left_count == 0) {
+	if (!workload->io_size_bytes && w->work->end_ns == NEVER_NS) {
+		w->left_count = address_pass_count(&w->address);
+		if (w->left_count > 0)
+			return;
 		w->left_count = WORK_UNLIMITED;
 		w->left_bytes = worker_share(w->work->range.size_bytes, w->index,
 					     workload->job_count, workload->block_bytes);
 	}
+	count_bytes(w);
 }
 
 void worker_begin(struct worker *w)
@@ -195,7 +206,8 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 	const struct clock clock = *w->work->clock;
 	uint64_t now_ns = clock_now_ns(&clock);
 
-	while (!is_over(w, now_ns)) {
+	/* An amount of bytes that is no whole number of requests is the general loop's to end. */
+	while (!is_over(w, now_ns) && w->left_bytes == WORK_UNLIMITED) {
 		uint32_t count = w->free_count < w->batch_count ? w->free_count : w->batch_count;
 		int r;
 
@@ -532,16 +544,6 @@ static bool is_plain(const struct worker *w)
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 
-/* An amount in whole requests is a number of them. */
-static void count_bytes(struct worker *w)
-{
-	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
-	    w->left_bytes % w->mix.length_bytes)
-		return;
-	w->left_count = w->left_bytes / w->mix.length_bytes;
-	w->left_bytes = WORK_UNLIMITED;
-}
-
 static void finish(struct worker *w)
 {
 	const uint64_t now_ns = clock_now_ns(w->work->clock);
@@ -551,8 +553,8 @@ static void finish(struct worker *w)
 	if (w->open_loop && w->work->end_ns != NEVER_NS && w->recorder.last_ns < w->work->end_ns &&
 	    !w->interrupted && !w->failed)
 		w->recorder.last_ns = w->work->end_ns;
-	if (recorder_due(&w->recorder, now_ns))
-		tick(w, now_ns);
+	if (recorder_due(&w->recorder, w->recorder.last_ns))
+		tick(w, w->recorder.last_ns);
 	recorder_finish(&w->recorder, w->recorder.last_ns);
 	if (w->open_loop && !w->interrupted)
 		while (w->work->end_ns != NEVER_NS && pace_peek(&w->pace) < w->work->end_ns) {
@@ -566,7 +568,6 @@ void worker_run(struct worker *w)
 {
 	assert(w->queue);
 	assert(!w->work->clock->virtual_ns);
-	count_bytes(w);
 	if (is_plain(w) && w->mix.kind == IO_READ)
 		plain_run(w, IO_READ);
 	else if (is_plain(w))
