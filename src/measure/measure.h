@@ -20,33 +20,42 @@
 
 struct measure_observer {
 	void *ctx;
-	/* Any may be NULL. index counts from 0 over count phases; name "layout" precedes them. */
+	/*
+	 * Any may be NULL. index counts from 0 over count phases; name "layout" precedes them,
+	 * "idle" names an idle phase.
+	 */
 	void (*target)(void *ctx, const struct target_info *info);
 	void (*begin)(void *ctx, const char *name, size_t index, size_t count);
 	void (*progress)(void *ctx, const struct engine_progress *progress);
-	void (*end)(void *ctx, const struct measurement *m);	/* NULL for the layout */
+	void (*end)(void *ctx, const struct measurement *m);	/* NULL for layout and idle */
 };
 
 struct measure_options {
 	const volatile sig_atomic_t *stop;
 	const char *erase_serial;	/* consent, as struct target_request */
 	const char *expendable_path;
-	uint64_t test_file_bytes;	/* 0 = sensible */
+	uint64_t test_file_bytes;	/* 0 = what the phases name, else sensible */
+	uint64_t layout_ns_max;		/* then the test file ends where layout got; 0 = as long as it takes */
 	const char *command;		/* for the result */
 	struct measure_observer observer;
 };
 
-/* 0 (also when ended early: see result), or a negative errno when nothing was run. */
+/*
+ * 0 (also when ended early: see result), or a negative errno when nothing was run. ret is
+ * initialised by the call and the caller's to give back with result_done in either case.
+ */
 int measure_plan(const struct plan *plan, const struct measure_options *options,
 		 struct result *ret, struct err *err);
 
 /*
- * The plan of `tare check`: layout, then the nine rows. duration_ns is for the whole (about
- * 60 s; --quick 15 s; --long 5 min). reads_only for a device without consent.
+ * The plan of `tare check`: the nine rows, reads before the writes that disturb them; the
+ * four read rows alone for what may not be written. Layout and rows together take about 60 s,
+ * --quick 15 s, --long 5 min: pass measure_check_layout_ns as layout_ns_max.
  */
 enum check_length { CHECK_QUICK, CHECK_NORMAL, CHECK_LONG };
 int measure_check_plan(struct plan *ret, const char *target, enum check_length length,
 		       bool reads_only, struct err *err);
+uint64_t measure_check_layout_ns(enum check_length length);
 
 /* What the instrument itself can do here, for `tare doctor` and the generator-bound finding. */
 struct ceiling {

@@ -20,6 +20,8 @@
 #include "model/target_info.h"
 #include "target/queue.h"
 
+struct drive_truth;	/* model/result.h */
+
 /* What opening is to allow; zero = read-only, direct. */
 struct target_request {
 	const char *spec;	/* "DIR", "FILE", "/dev/x", "null:size=1g", "sim:NAME,key=value" */
@@ -34,11 +36,20 @@ struct target_request {
 	const struct clock *clock;	/* sim: the virtual clock it will live under */
 };
 
+struct drive_truth;	/* model/result.h */
+
 struct target {
 	struct target_info info;
 	int fd;				/* -1 for null and sim */
 	const struct queue_ops *queue;	/* the target's own; NULL = any kernel queue on fd */
 	void *private;			/* the kind's own */
+
+	/*
+	 * The reference drive's own account of what happened between the two calls, which
+	 * surround one measurement; NULL elsewhere.
+	 */
+	void (*truth_begin)(struct target *target);
+	void (*truth_end)(struct target *target, struct drive_truth *ret);
 };
 
 /*

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# --verify tells a flipped bit, a stale block, swapped blocks and a torn write apart.
+. "$(dirname "$0")/lib.sh"
+plan 15
+
+# Two rounds of writes over the same blocks, so that a lost second one is stale, not unwritten.
+write_and_verify()
+{
+	"$TARE" run --rw randwrite --bs 16k --size 256m --iodepth 8 --io-size 512m --verify --json "$@" "$WORK"
+}
+
+check 'good data passes' exits 0 write_and_verify
+check 'all of it was read back' json_true "$WORK/out" \
+	"d['measurements'][0]['verify']['checked'] >= 16384 and d['measurements'][0]['verify']['failed'] == 0"
+
+for fault in flip:flipped stale:stale swap:misplaced torn:torn; do
+	injected=${fault%:*} found=${fault#*:}
+	check "$injected: exit code 1" exits 1 write_and_verify --filter "corrupt:$injected,every=20000"
+	check "$injected: reported as $found" json_true "$WORK/out" \
+		"d['measurements'][0]['verify']['failed'] >= 1 and d['measurements'][0]['verify']['first']['what'] == '$found'"
+	check "$injected: the place is named" json_true "$WORK/out" \
+		"d['measurements'][0]['verify']['first']['offset'] % 16384 == 0 and d['measurements'][0]['verify']['first']['expected'] and d['measurements'][0]['verify']['first']['found']"
+done
+check 'nothing is left' test -z "$(find "$WORK" -maxdepth 1 -type f ! -name out ! -name err)"
