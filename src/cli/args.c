@@ -183,7 +183,9 @@ static void take_option(struct parser *p, const char *word)
 {
 	struct option option;
 
-	if (split_option(p, word, &option))
+	if (!p->inv->verb && strcmp(word, "version") == 0)
+		p->inv->verb = verb_find("version");
+	else if (split_option(p, word, &option))
 		apply_option(p, &option);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HELP_COLUMNS 80
