@@ -7,11 +7,26 @@
  *
  * Latency counts from the intended start (open loop) or the submission (closed loop) to
  * the moment the completion is reaped; service from the submission. One clock reading
- * per submitted and per reaped batch. Submission policy when batch_count / wait_count
- * are 0: batches of min(16, depth), waits for min(8, depth / 4, at least 1); what was used
- * is in the result.
+ * per submitted and per reaped batch.
  *
- * With fdatasync_count or fsync_count 1, a write is done when its sync is.
+ * Submission policy when batch_count / wait_count are 0, closed loop: batches of min(16,
+ * depth), waits for min(8, depth / 4, at least 1). Where a batch completes within its own
+ * submission (page cache, holes, /dev/null) the batch doubles, up to the depth: otherwise the
+ * depth asked for would not be reached. Open loop: what is due at once, waits for 1. What was
+ * used (the largest batch) is in the result.
+ *
+ * With fdatasync_count or fsync_count 1, a write is done when its sync is: it holds its place
+ * in the depth, and its latency runs, until then. With more, a sync is a request like others.
+ *
+ * ENGINE_AUTO is io_uring at every depth, so that depths compare; with one exception: depth 1
+ * with a sync after each write uses the sync engine, because io_uring hands each fsync to a
+ * kernel thread and one would measure that thread's wake-up.
+ *
+ * The end: runtime, or io_size (of all jobs together, split evenly), or one pass over the
+ * range, whichever is given and comes first. What is in flight at the end is waited for and
+ * counted; duration_ns extends to the last completion. An open loop also takes what arrived before
+ * the end, for at most 2 s more. The first failed request ends the run (ended_early); think
+ * time and rates are each job's own.
  *
  * Ownership: struct measurement (model/result.h) is the caller's: measurement_init, engine_run
  * fills it, measurement_done frees.

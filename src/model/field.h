@@ -43,7 +43,7 @@ struct amount {
 
 struct field {
 	const char *name;
-	const char *alias;		/* fio's other name for it ("qd" for "iodepth"), or NULL */
+	const char *alias;		/* fio's other name for it ("readwrite" for "rw"), or NULL */
 	enum field_type type;
 	enum field_unit unit;
 	size_t offset;
@@ -53,19 +53,31 @@ struct field {
 	const char *const *choices;	/* FIELD_ENUM: NULL-terminated */
 	const char *help;		/* one line, no full stop */
 	const char *group;		/* heading in help and manual */
-	int (*parse)(void *member, const char *value, struct err *err);	/* FIELD_CUSTOM */
+	/*
+	 * FIELD_CUSTOM: the whole value. Others, when given: looked at first, for spellings
+	 * of its own or a better sentence; -ENOENT passes the value on to the type.
+	 */
+	int (*parse)(void *member, const char *value, struct err *err);
 	void (*print)(const void *member, struct text *ret);		/* FIELD_CUSTOM */
+	const char *metavar;		/* what help calls the value; NULL = after type and unit */
+	bool value_optional;		/* "--erase-data" or "--erase-data=X"; parse sees "" */
+	bool input_only;		/* another way to write a member that has a row of its own:
+					 * never printed ("buffered" for direct) */
 };
 
 void fields_preset(const struct field *fields, void *noun);
 
 /* NULL when there is none of that name; '_' counts as '-'. */
 const struct field *field_find(const struct field *fields, const char *name);
+/* NULL when none is near; aliases count, and the name is given then. */
 const char *field_nearest(const struct field *fields, const char *name);
 
-/* Sets the member from what the user wrote. The sentence names the field. */
+/* Sets the member from what the user wrote; untouched on failure. The sentence names the field. */
 int field_set(const struct field *field, void *noun, const char *value, struct err *err);
 
 /* The value as a user would write it: field_set takes it back unchanged. */
 void field_print(const struct field *field, const void *noun, struct text *ret);
 bool field_is_preset(const struct field *field, const void *noun);
+
+/* "SIZE", "TIME", "COUNT", "PERCENT", "TEXT", or "a|b|c" for choices; NULL for booleans. */
+const char *field_metavar(const struct field *field, struct text *room);

@@ -15,7 +15,8 @@
 #include "model/target_info.h"
 #include "model/workload.h"
 
-struct histogram;	/* stats/histogram.h */
+struct histogram;		/* stats/histogram.h */
+struct histogram_packed;	/* stats/packed.h */
 
 enum op_kind { OP_READ, OP_WRITE, OP_TRIM, OP_SYNC, OP_KINDS };
 extern const char *const op_names[OP_KINDS];	/* "read", "write", "trim", "sync" */
@@ -39,7 +40,7 @@ struct second {
 		uint64_t count, bytes, error_count;
 		uint64_t latency_ns_p50, latency_ns_p99, latency_ns_max;
 	} ops[OP_KINDS];
-	struct histogram *latency[OP_KINDS];	/* owned; NULL where nothing happened */
+	struct histogram_packed *latency[OP_KINDS];	/* owned, one free() each; NULL where nothing happened */
 };
 
 /* The first block that did not read back as it was written. */

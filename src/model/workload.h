@@ -36,6 +36,7 @@ enum distribution_kind {
 	DISTRIBUTION_ZONED,	/* zones below: share of accesses to share of the range */
 };
 
+#define WORKLOAD_BLOCK_MAX_BYTES (1u << 30)
 #define WORKLOAD_ZONES 16
 #define WORKLOAD_SIZES 16
 
@@ -63,7 +64,8 @@ struct workload {
 	/* what */
 	uint32_t rw;			/* enum workload_rw */
 	uint32_t read_ppm;		/* share of reads in a mix */
-	uint32_t trim_ppm;		/* share of trims among what is not read; the rest writes */
+	uint32_t trim_ppm;		/* share of trims among what is not read, in writes and mixes;
+					 * the rest writes */
 	uint64_t block_bytes;
 	struct size_mix size_mix;
 	uint64_t align_bytes;		/* of start offsets; 0 = larger of 4 KiB and physical block */

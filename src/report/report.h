@@ -13,20 +13,28 @@
 #include "base/text.h"
 #include "model/result.h"
 
+#define REPORT_SCHEMA "tare.result/1"
+
 struct report_style {
 	bool colour;
 	bool utf8;		/* else ASCII */
 	bool plain;		/* one fact per line */
+	bool bars;		/* bars and sparklines; for terminals */
+	bool full;		/* every measurement with all its figures, no table */
 	uint32_t columns;	/* of the terminal; 80 when piped */
-	bool bars;
 };
 
 /* One document with its newline. */
 void report_json(const struct result *result, struct text *ret);
-/* { "error": { "code", "message", "hint" } } with its newline. */
+/* { "schema", "error": { "code", "message", "hint" } } with its newline. */
 void report_error_json(const struct err *err, struct text *ret);
-/* Table, latency, findings: the session of `tare check` and `tare run`. */
+/*
+ * A single measurement with all its figures, or the table of `tare check`: read and write
+ * beside each other, the latencies of depth 1 below; then the findings. Without the header.
+ */
 void report_text(const struct result *result, const struct report_style *style, struct text *ret);
-/* The header lines alone, printed before a run begins. */
+/* The header lines, printed before a run begins. */
 void report_target_text(const struct target_info *info, const struct report_style *style,
 			struct text *ret);
+/* "reads and writes", "random read 4 KiB Q32": a workload in a few words. */
+void report_workload_text(const struct workload *workload, struct text *ret);

@@ -60,7 +60,8 @@ static inline void histogram_add(struct histogram *h, uint64_t ns)
 
 /*
  * The value at rank ceil(p * n), 1-based, 128-bit product: the middle of its bucket
- * (error at most half a width, 0.8 %), never outside the exact min and max. 0 when empty.
+ * (error at most half a width, 0.8 %), never outside the exact min and max. 0 when empty;
+ * the exact max when the rank falls among the overflowed.
  */
 uint64_t histogram_percentile_ns(const struct histogram *h, uint32_t ppm);
 

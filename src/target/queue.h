@@ -7,7 +7,8 @@
  * engine/; null and sim are their own queues; filters wrap another queue.
  *
  * Life cycle:	open -> { push, reap }... -> close
- * Threads:	a queue belongs to one worker thread.
+ * Threads:	a queue belongs to one worker thread, which opens, uses and closes it (io_uring
+ *		ties a ring to the thread that made it).
  * Ownership:	open returns an owned handle; close frees it, accepts NULL and, for a
  *		filter, closes what it wraps.
  */
@@ -34,6 +35,8 @@ struct queue_options {
 struct queue_facts {
 	uint64_t enter_count;		/* system calls that submitted or waited */
 	uint64_t fallback_count;	/* 0, or the features asked for and refused */
+	bool punts_all;		/* io_uring: the target cannot start I/O without blocking, so each
+				 * request is handed to a kernel worker thread */
 	char mode[96];			/* "io_uring: fixed files, fixed buffers, defer taskrun" */
 };
 
@@ -61,7 +64,9 @@ struct queue_ops {
 	 * least min_count completions or until deadline_ns (NEVER_NS: none), stores at most
 	 * max_count and returns how many, or a negative errno when the queue itself is broken.
 	 * min_count 0 never blocks. A request's own failure is its io_done.result. EINTR is
-	 * not an error: reap returns what it has.
+	 * not an error: reap returns what it has. With nothing in flight reap returns 0 at once.
+	 * A busy kernel (EAGAIN on submission) is the queue's to retry, not a request's failure.
+	 * Trims are hole punching on files and BLKDISCARD on devices.
 	 */
 	void (*push)(struct queue *queue, const struct io *ios, uint32_t count);
 	int (*reap)(struct queue *queue, struct io_done *done, uint32_t min_count,

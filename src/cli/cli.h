@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * cli - argv to what is to be done. A verb is a row of data and one function; its options
+ * are field tables (model/field.h) over struct invocation, so that parser, help, completion
+ * and manual are loops over the same rows.
+ *
+ * A verb's file:
+ *
+ *	static int check_run(struct invocation *inv) { ... return exit_of_result(&result); }
+ *	const struct verb verb_check = { .name = "check", ..., .run = check_run };
+ *
+ * and one line in verbs[] (verbs.c). Results go to stdout, all else to stderr; errors go
+ * through invocation_fail. Only main() exits.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "cli/exit.h"
+#include "model/field.h"
+#include "model/plan.h"
+#include "model/workload.h"
+#include "report/report.h"
+
+enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum progress_mode { PROGRESS_AUTO, PROGRESS_PLAIN, PROGRESS_NONE };
+
+enum positional {
+	POSITIONAL_NONE,
+	POSITIONAL_TARGET,	/* into target; [PATH|DEVICE] */
+	POSITIONAL_PLAN_TARGET,	/* [PLAN.yaml] [TARGET], into plan_path and target */
+	POSITIONAL_TOPIC,	/* one word, into topic */
+};
+
+struct verb;
+
+/* The parsed command line. Plain data; nothing to free. */
+struct invocation {
+	const struct verb *verb;
+	char command[1024];		/* as it was typed, for the result */
+
+	/* every verb */
+	bool json;			/* one document on stdout, also on error */
+	uint32_t color;			/* enum color_mode */
+	uint32_t progress;		/* enum progress_mode */
+	bool plain;			/* one fact per line */
+	bool help;
+
+	/* check, run */
+	bool erase_data;		/* given; then erase_serial, or "" = ask on the terminal */
+	char erase_serial[64];
+	char expendable[4096];		/* an existing file that may be overwritten; "" */
+	char target[4096];		/* "" when not given */
+
+	/* check */
+	bool quick, is_long;
+	uint64_t test_file_bytes;	/* 0 = sensible */
+
+	/* run */
+	bool print_plan;		/* done by main: a verb never sees it set */
+	char plan_path[4096];		/* "" when the workload comes from flags */
+	struct workload workload;
+	uint64_t workload_seen;		/* bit i: row i of workload_fields was given */
+
+	/* help, completion */
+	char topic[64];
+	bool scdoc;
+};
+
+struct example {
+	const char *command;	/* without "tare " */
+	const char *help;
+};
+
+#define VERB_TABLES 4
+#define VERB_EXAMPLES 6
+
+struct verb {
+	const char *name;	/* "" = tare without a verb */
+	const char *summary;	/* one line, no full stop */
+	const char *description;/* paragraphs for `tare help VERB` and the manual; NULL */
+	enum positional positional;
+	const char *operands;	/* "[PATH|DEVICE]", for usage; NULL */
+	const struct field *tables[VERB_TABLES];	/* over struct invocation; NULL ends */
+	bool takes_workload;				/* and workload_fields */
+	const char *const *topics;	/* POSITIONAL_TOPIC: the words that may follow; NULL = any */
+	struct example examples[VERB_EXAMPLES];		/* three at least; command NULL ends */
+	int (*run)(struct invocation *inv);		/* returns an enum exit_code */
+};
+
+/* NULL-terminated, in the order help lists them. */
+extern const struct verb *const verbs[];
+const struct verb *verb_find(const char *name);	/* NULL when there is none */
+
+/* Option tables over struct invocation, to be named in verb.tables. */
+extern const struct field common_fields[];	/* every verb has them; not to be named */
+extern const struct field consent_fields[];	/* --erase-data, --expendable */
+extern const struct field check_fields[];	/* --quick, --long, --size */
+extern const struct field run_fields[];		/* --filename, --print-plan */
+
+/* What is wrong with a command line, all of it. */
+#define PROBLEMS 32
+struct problems {
+	size_t count;		/* may be more than are kept */
+	char texts[PROBLEMS][512];
+};
+
+/*
+ * 0, or -EINVAL with the problems. Looks at the file system only by stat(): nothing is
+ * opened. ret is valid in both cases (json, verb as far as known).
+ */
+int args_parse(struct invocation *ret, int argc, const char *const *argv,
+	       struct problems *problems);
+
+/* Prints the problems (stderr, or one JSON document on stdout) and returns EXIT_USAGE. */
+int args_fail(const struct invocation *inv, const struct problems *problems);
+
+/* The plan of a `run`: the file's, or one phase from the flags; checked. plan_done is the caller's. */
+int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *err);
+
+/* How stdout wants its text: colour, width, character set. */
+void invocation_style(const struct invocation *inv, struct report_style *ret);
+
+/*
+ * "tare: SENTENCE" and the hint on stderr, or { "error": { "code", "message", "hint" } } on
+ * stdout with --json. Returns exit_code.
+ */
+int invocation_fail(const struct invocation *inv, int exit_code, const struct err *err);
+
+/* One JSON document of a verb on stdout, with its newline; EXIT_DONE or an error of stdout's. */
+int print_text(const struct invocation *inv, const struct text *text);

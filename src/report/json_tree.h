@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * json_tree - building and writing jansson trees. Members keep their order. Running out of
+ * memory aborts, as in base/text.h. Private to report/ (and its callers in cli/, which write
+ * documents of their own).
+ */
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "model/result.h"
+
+/* Each takes ownership of nothing but value; object is borrowed. */
+void json_put(json_t *object, const char *key, json_t *value);
+void json_put_text(json_t *object, const char *key, const char *bytes);	/* made valid UTF-8 */
+void json_put_text_or_null(json_t *object, const char *key, const char *bytes);	/* "" = null */
+void json_put_u64(json_t *object, const char *key, uint64_t value);
+void json_put_bool(json_t *object, const char *key, bool value);
+void json_put_real(json_t *object, const char *key, double value);	/* NaN, infinity = null */
+
+/*
+ * The document with its newline. Indented; whatever fits in a line stays in one, and so do
+ * flat arrays of any length.
+ */
+void json_write(const json_t *root, struct text *ret);
+
+/* Parts of the result that `tare devices` and `tare doctor` show too. The caller's to decref. */
+json_t *report_target_json(const struct target_info *info);
+json_t *report_machine_json(const struct machine *machine);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* text - the parts that report_text is made of. Private to report/. */
+
+#include "report/layout.h"
+#include "report/report.h"
+#include "report/summary.h"
+
+/* Read and write beside each other, one row per shape; latencies of depth 1 below. */
+void text_table(const struct result *result, const struct report_style *style, struct text *ret);
+/* Whether the table has a place for it: reads or writes only, closed loop. */
+bool text_table_shows(const struct measurement *m);
+
+void text_full(const struct measurement *m, const struct report_style *style, struct text *ret);
+void text_findings(const struct result *result, const struct report_style *style,
+		   struct text *ret);
+void text_plain(const struct result *result, struct text *ret);
+
+/* The worst finding that names this measurement; -1 without one. A run ended early is invalid. */
+int text_severity_of(const struct result *result, const struct measurement *m);
+
+/* "4 KiB", "512 B": without decimals that say nothing. */
+void text_add_size(struct text *ret, uint64_t bytes);
+
+/* "–" for a percentile that has too few samples. buffer holds UNITS_TEXT_BYTES. */
+const char *text_percentile(const struct histogram *h, uint32_t ppm, char *buffer);

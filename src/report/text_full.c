@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/defer.h"
+#include "base/units.h"
+
+#define LABEL_COLUMNS 10
+#define CELL_COLUMNS 9
+#define SPARK_MAX 60
+
+/* A rate counts as sustained when so much of it was served. */
+#define SUSTAINED_RATIO 0.99
+
+static void add_label(struct text *ret, const char *label)
+{
+	text_add(ret, "  ");
+	layout_left(ret, label, LABEL_COLUMNS);
+}
+
+static void add_latency_heading(const struct report_style *style, struct text *ret)
+{
+	text_add(ret, "%s", layout_tone(style, TONE_QUIET));
+	add_label(ret, "");
+	layout_right(ret, "mean", CELL_COLUMNS);
+	for (size_t i = 0; i < SUMMARY_PERCENTILES; i++)
+		layout_right(ret, summary_percentiles[i].label, CELL_COLUMNS);
+	layout_right(ret, "max", CELL_COLUMNS);
+	text_add(ret, "%s\n", layout_end(style));
+}
+
+static void add_latency(const char *label, const struct histogram *h, struct text *ret)
+{
+	char buffer[UNITS_TEXT_BYTES];
+
+	add_label(ret, label);
+	layout_right(ret, units_format_latency(histogram_mean_ns(h), buffer), CELL_COLUMNS);
+	for (size_t i = 0; i < SUMMARY_PERCENTILES; i++)
+		layout_right(ret, text_percentile(h, summary_percentiles[i].ppm, buffer),
+			     CELL_COLUMNS);
+	layout_right(ret, units_format_latency((double)h->max_ns, buffer), CELL_COLUMNS);
+	text_add(ret, "\n");
+}
+
+static void add_op(const struct measurement *m, enum op_kind kind,
+		   const struct report_style *style, struct text *ret)
+{
+	const struct op_result *op = &m->ops[kind];
+	char buffer[UNITS_TEXT_BYTES];
+
+	text_add(ret, "  %s", layout_tone(style, TONE_STRONG));
+	layout_left(ret, op_names[kind], LABEL_COLUMNS);
+	layout_right(ret, units_format_rate(summary_per_second(op->count, m->duration_ns), buffer),
+		     CELL_COLUMNS);
+	if (op->bytes)
+		layout_right(ret, units_format_rate_bytes(summary_per_second(op->bytes,
+									     m->duration_ns),
+							  buffer), CELL_COLUMNS + 3);
+	text_add(ret, "%s   %" PRIu64 " requests", layout_end(style), op->count);
+	if (op->error_count)
+		text_add(ret, ", %s%" PRIu64 " failed%s", layout_tone(style, TONE_BAD),
+			 op->error_count, layout_end(style));
+	text_add(ret, "\n");
+	if (op->latency && op->count)
+		add_latency("  latency", op->latency, ret);
+	/* The same figures twice say nothing: closed loops count both from the submission. */
+	if (m->workload.rate_iops && op->service && op->count)
+		add_latency("  service", op->service, ret);
+}
+
+static void add_arrival(const struct measurement *m, const struct report_style *style,
+			struct text *ret)
+{
+	const double asked = (double)m->workload.rate_iops;
+	const double served = summary_per_second(summary_request_count(m), m->duration_ns);
+	char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+	if (!m->workload.rate_iops)
+		return;
+	add_label(ret, "arrival");
+	text_add(ret, "%s %s, served %s", units_format_rate(asked, a),
+		 m->workload.arrival == ARRIVAL_POISSON ? "Poisson" : "at fixed intervals",
+		 units_format_rate(served, b));
+	if (m->backlog_ns_max)
+		text_add(ret, "; an arrival waited up to %s for a slot",
+			 units_format_latency((double)m->backlog_ns_max, a));
+	text_add(ret, "\n");
+	if (served < asked * SUSTAINED_RATIO) {
+		add_label(ret, "");
+		text_add(ret, "%s! could not sustain %s%s\n", layout_tone(style, TONE_WARNING),
+			 units_format_rate(asked, a), layout_end(style));
+	}
+	if (m->lateness && m->lateness->count) {
+		add_label(ret, "submitted");
+		text_add(ret, "late by p50 %s, p99 ", text_percentile(m->lateness, 500000, a));
+		text_add(ret, "%s, at most %s\n", text_percentile(m->lateness, 990000, a),
+			 units_format_latency((double)m->lateness->max_ns, b));
+	}
+}
+
+static void add_queue(const struct measurement *m, struct text *ret)
+{
+	add_label(ret, "queue");
+	summary_add_printable(ret, m->queue_mode[0] ? m->queue_mode : m->engine);
+	text_add(ret, "\n");
+	add_label(ret, "depth");
+	text_add(ret, "%.1f on average, %" PRIu32 " at most, %" PRIu32 " asked", m->depth_mean,
+		 m->depth_max, m->workload.depth_count);
+	if (m->workload.job_count > 1)
+		text_add(ret, " of each of %" PRIu32 " jobs", m->workload.job_count);
+	if (m->batch_count)
+		text_add(ret, "; batches of %" PRIu32 ", waits for %" PRIu32, m->batch_count,
+			 m->wait_count);
+	text_add(ret, "\n");
+}
+
+static void add_cpu(const struct measurement *m, struct text *ret)
+{
+	char user[UNITS_TEXT_BYTES], all[UNITS_TEXT_BYTES];
+
+	if (!summary_request_count(m))
+		return;
+	add_label(ret, "cpu");
+	text_add(ret, "%s per request, of it %s in user space; busiest worker %.0f %%\n",
+		 units_format_latency(summary_cpu_ns_per_io(m), all),
+		 units_format_latency(summary_user_ns_per_io(m), user), 100 * m->worker_cpu_max);
+}
+
+static void add_device(const struct measurement *m, struct text *ret)
+{
+	char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+
+	if (!m->device_read_count && !m->device_write_count)
+		return;
+	add_label(ret, "device");
+	text_add(ret, "the kernel counted %" PRIu64 " reads, %s, and %" PRIu64 " writes, %s\n",
+		 m->device_read_count, units_format_size((double)m->device_read_bytes, a),
+		 m->device_write_count, units_format_size((double)m->device_write_bytes, b));
+	if (isnan(m->temperature_c_max))
+		return;
+	add_label(ret, "");
+	text_add(ret, "%.0f °C at the start, %.0f °C at most\n", m->temperature_c_start,
+		 m->temperature_c_max);
+}
+
+static void add_verify(const struct measurement *m, const struct report_style *style,
+		       struct text *ret)
+{
+	if (!m->workload.verify)
+		return;
+	add_label(ret, "verify");
+	if (!m->verify_failed_count) {
+		text_add(ret, "%s✓%s %" PRIu64 " blocks read back as they were written\n",
+			 layout_tone(style, TONE_GOOD), layout_end(style), m->verified_count);
+		return;
+	}
+	text_add(ret, "%s✗%s %" PRIu64 " of %" PRIu64 " blocks wrong; the first, at offset %" PRIu64
+		 ", is %s\n", layout_tone(style, TONE_BAD), layout_end(style),
+		 m->verify_failed_count, m->verified_count, m->verify_failure.offset_bytes,
+		 m->verify_failure.what);
+	add_label(ret, "");
+	text_add(ret, "expected %s\n", m->verify_failure.expected);
+	add_label(ret, "");
+	text_add(ret, "found    %s\n", m->verify_failure.found);
+}
+
+static double second_rate(const struct second *s)
+{
+	uint64_t count = 0;
+
+	for (int kind = OP_READ; kind <= OP_TRIM; kind++)
+		count += s->ops[kind].count;
+	return summary_per_second(count, s->length_ns);
+}
+
+/* Up to SPARK_MAX columns, each the mean of equally many seconds. */
+static void add_series(const struct measurement *m, const struct report_style *style,
+		       struct text *ret)
+{
+	const size_t per_column = (m->second_count + SPARK_MAX - 1) / SPARK_MAX;
+	double values[SPARK_MAX] = { 0 };
+	size_t columns = 0;
+
+	if (!style->bars || !style->utf8 || m->second_count < 2)
+		return;
+	for (size_t i = 0; i < m->second_count; i += per_column, columns++) {
+		size_t j;
+
+		for (j = i; j < m->second_count && j < i + per_column; j++)
+			values[columns] += second_rate(&m->seconds[j]);
+		values[columns] /= (double)(j - i);
+	}
+	add_label(ret, "over time");
+	text_add(ret, "%s", layout_tone(style, TONE_BAR));
+	layout_sparkline(ret, values, columns);
+	text_add(ret, "%s\n", layout_end(style));
+}
+
+static void add_level(const struct measurement *m, struct text *ret)
+{
+	char buffer[UNITS_TEXT_BYTES];
+
+	if (!m->level[0])
+		return;
+	add_label(ret, "level");
+	text_add(ret, "%s", m->level);
+	for (uint32_t i = 0; i < m->segment_count; i++)
+		text_add(ret, "%s %s for %.0f s", i ? "," : ":",
+			 units_format_rate(m->segments[i].iops, buffer), m->segments[i].length_s);
+	text_add(ret, "\n");
+}
+
+static void add_errors(const struct measurement *m, struct text *ret)
+{
+	char name[24];
+
+	for (uint32_t i = 0; i < m->errno_count; i++) {
+		add_label(ret, i ? "" : "errors");
+		text_add(ret, "%" PRIu64 " × %s (%s)\n", m->errnos[i].count,
+			 summary_errno_name(m->errnos[i].code, name),
+			 strerrordesc_np(-m->errnos[i].code) ? strerrordesc_np(-m->errnos[i].code) :
+							       "no such errno");
+	}
+}
+
+static void add_drive(const struct measurement *m, struct text *ret)
+{
+	if (!m->drive)
+		return;
+	for (uint32_t i = 0; i < m->drive->row_count; i++) {
+		add_label(ret, i ? "" : "drive");
+		text_add(ret, "%s %.6g\n", m->drive->rows[i].name, m->drive->rows[i].value);
+	}
+}
+
+void text_full(const struct measurement *m, const struct report_style *style, struct text *ret)
+{
+	struct text shape = TEXT_INIT;
+	char time[UNITS_TEXT_BYTES];
+
+	report_workload_text(&m->workload, &shape);
+	text_add(ret, "%s%s%s  %s for %s\n", layout_tone(style, TONE_STRONG), m->name,
+		 layout_end(style), text_string(&shape),
+		 units_format_latency((double)m->duration_ns, time));
+	text_done(&shape);
+	add_latency_heading(style, ret);
+	for (int kind = 0; kind < OP_KINDS; kind++)
+		if (summary_has_op(m, (enum op_kind)kind))
+			add_op(m, (enum op_kind)kind, style, ret);
+	add_arrival(m, style, ret);
+	add_series(m, style, ret);
+	add_level(m, ret);
+	add_queue(m, ret);
+	add_cpu(m, ret);
+	add_device(m, ret);
+	add_verify(m, style, ret);
+	add_errors(m, ret);
+	add_drive(m, ret);
+	add_label(ret, "seed");
+	text_add(ret, "%" PRIu64 "\n", m->seed);
+}
