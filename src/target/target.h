@@ -36,8 +36,6 @@ struct target_request {
 	const struct clock *clock;	/* sim: the virtual clock it will live under */
 };
 
-struct drive_truth;	/* model/result.h */
-
 struct target {
 	struct target_info info;
 	int fd;				/* -1 for null and sim */
