@@ -20,6 +20,8 @@
 #include "model/target_info.h"
 #include "target/queue.h"
 
+struct drive_truth;	/* model/result.h */
+
 /* What opening is to allow; zero = read-only, direct. */
 struct target_request {
 	const char *spec;	/* "DIR", "FILE", "/dev/x", "null:size=1g", "sim:NAME,key=value" */
