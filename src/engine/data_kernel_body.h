@@ -48,10 +48,10 @@ static inline void round_of(struct network *n)
 }
 
 /* Lanes start apart by multiples of odd constants. As tables: AVX2 has no 64-bit product. */
-#define MULTIPLES(c)                                                                             \
-	{                                                                                        \
-		(c) * 0, (c) * 1, (c) * 2, (c) * 3, (c) * 4, (c) * 5, (c) * 6, (c) * 7, (c) * 8, \
-			(c) * 9, (c) * 10, (c) * 11, (c) * 12, (c) * 13, (c) * 14, (c) * 15      \
+#define MULTIPLES(c)                                                                               \
+	{                                                                                          \
+		(c) * 1, (c) * 2, (c) * 3, (c) * 4, (c) * 5, (c) * 6, (c) * 7, (c) * 8, (c) * 9,   \
+			(c) * 10, (c) * 11, (c) * 12, (c) * 13, (c) * 14, (c) * 15, (c) * 16       \
 	}
 static const uint64_t spread[4][16] __attribute__((aligned(64))) = {
 	MULTIPLES(0x9e3779b97f4a7c15u),
