@@ -50,6 +50,7 @@ struct target_info {
 	char mount_point[4096], mount_source[4096], mount_options[1024];
 	uint64_t free_bytes, total_bytes;	/* of the file system, before our file */
 	bool ours;			/* tare made the file and removes it */
+	bool direct;			/* I/O bypasses the page cache: O_DIRECT was asked for and took */
 
 	struct target_layer layers[TARGET_LAYERS];
 	uint32_t layer_count;

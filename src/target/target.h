@@ -36,9 +36,23 @@ struct target_request {
 	const struct clock *clock;	/* sim: the virtual clock it will live under */
 };
 
-struct drive_truth;	/* model/result.h */
+/*
+ * A kind of target. A spec "scheme:..." picks by scheme, a path by what it leads to (S_IFMT).
+ * open fills a zeroed target whose info.spec is set and whose fd is -1; path_fd is an O_PATH
+ * descriptor of what the path leads to (-1 for schemes), borrowed: open it again through
+ * target_reopen so that nothing can be put in its place. On failure close is called.
+ */
+struct target_ops {
+	const char *scheme;	/* "null"; NULL for kinds picked by mode */
+	uint32_t mode;		/* S_IFDIR, S_IFREG, S_IFBLK, S_IFCHR; 0 for schemes */
+	const char *help;	/* one line, no full stop */
+	int (*open)(struct target *target, const struct target_request *request, int path_fd,
+		    struct err *err);
+	void (*close)(struct target *target);	/* of private; NULL when there is none */
+};
 
 struct target {
+	const struct target_ops *ops;
 	struct target_info info;
 	int fd;				/* -1 for null and sim */
 	const struct queue_ops *queue;	/* the target's own; NULL = any kernel queue on fd */
@@ -83,3 +97,16 @@ int target_counters(const struct target *target, struct device_counters *ret, st
 
 /* Test files of ours that a killed run left under a name, removed: how many. */
 int target_reap_leftovers(void);
+
+/* A whole disk of this machine, for `tare devices`. */
+struct target_device {
+	struct target_info info;	/* kind TARGET_BLOCK, path "/dev/sda"; what needs no opening */
+	char by_id[256];		/* "/dev/disk/by-id/..." that names it, "" without one */
+	char use[256];			/* "sda2 is mounted at /; sda3 is swap"; "" when nothing is known */
+};
+
+/* All disks, in the order of their names; needs no rights. *ret is the caller's to free. */
+int target_list_devices(struct target_device **ret, size_t *ret_count, struct err *err);
+
+/* NULL-terminated, in the order `tare help targets` shows them. Add a kind here. */
+extern const struct target_ops *const target_kinds[];

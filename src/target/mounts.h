@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * mounts - a snapshot of what is mounted and what is swapped to, by libmount. It is as old
+ * as its opening: who needs certainty opens it after having the device exclusively.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "target/stack.h"
+
+struct mounts;
+
+/* From root/proc/self/mountinfo and root/proc/swaps. */
+int mounts_open(struct mounts **ret, const char *root, struct err *err);
+void mounts_close(struct mounts *mounts);
+
+/*
+ * Where the device is mounted, by its number, its node, or as a member of a btrfs of several
+ * devices; "/" before all others. NULL when nowhere; borrowed.
+ */
+const char *mounts_find_device(const struct mounts *mounts, const char *name);
+
+/* True when the device, or a file with this inode, is swapped to. */
+bool mounts_swap_device(const struct mounts *mounts, const char *name);
+bool mounts_swap_inode(const struct mounts *mounts, dev_t device, ino_t inode);
+
+/* The mount an opened file lies on; strings borrowed. */
+struct mount_facts {
+	const char *type;	/* "ext4" */
+	const char *point;
+	const char *source;	/* "/dev/sda2" */
+	const char *options;	/* of the mount and of the file system */
+};
+/* By the kernel's mount id, else by the device number: false when it is not in the table. */
+bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *ret);
+
+/*
+ * Searches the mount namespaces of all processes we may look at. True with the mount point
+ * and the process whose namespace has it.
+ */
+bool mounts_find_elsewhere(const char *name, char *point, size_t point_bytes, pid_t *ret_pid);
