@@ -254,7 +254,9 @@ static void every_member_is_documented_and_every_documented_member_is_there(void
 	json_t *documented = documented_paths(), *used, *doc = document(sample_open_loop);
 	const char *path;
 
-	walk(doc, "", documented);
+	CHECK(json_object_size(documented) > 0);
+	if (json_object_size(documented) > 0)
+		walk(doc, "", documented);
 	json_object_foreach(documented, path, used) {
 		if (!json_is_true(used))
 			printf("# documented and never written: %s\n", path);
