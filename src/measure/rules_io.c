@@ -239,6 +239,15 @@ bool look_generator(const struct audit_facts *facts, struct finding *ret)
 	return true;
 }
 
+/* A run of n arrivals may end a queue's worth short without having been slow. */
+static bool is_short_of(const struct measurement *m, double asked, double got)
+{
+	const double missing = (asked - got) * (double)m->duration_ns / 1e9;
+	const double in_flight = (double)m->workload.depth_count * m->workload.job_count;
+
+	return m->unserved_count > 0 || (got < 0.98 * asked && missing >= 2 * in_flight);
+}
+
 bool look_rate(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct measurement *m = facts->measurement;
@@ -247,13 +256,13 @@ bool look_rate(const struct audit_facts *facts, struct finding *ret)
 	const double got = op_iops(m);
 	char asked_text[UNITS_TEXT_BYTES], got_text[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES];
 
-	/* A run of n arrivals may end up to a queue's worth short without having been slow. */
-	if (asked <= 0 || m->interrupted || m->ended_early || got >= 0.98 * asked ||
-	    (asked - got) * (double)m->duration_ns / 1e9 < 2.0 * m->workload.depth_count * jobs)
+	if (asked <= 0 || m->interrupted || m->ended_early || !is_short_of(m, asked, got))
 		return false;
-	say(ret, "could not sustain %s: %s was reached, and arrivals waited up to %s for a free slot",
-	    units_format_rate(asked, asked_text), units_format_rate(got, got_text),
-	    units_format_latency((double)m->backlog_ns_max, late));
+	say(ret, "could not sustain %s: %s was reached, arrivals waited up to %s for a free slot, "
+	    "and %llu were never begun", units_format_rate(asked, asked_text),
+	    units_format_rate(got, got_text),
+	    units_format_latency((double)m->backlog_ns_max, late),
+	    (unsigned long long)m->unserved_count);
 	advise(ret, "latency of an overloaded open loop grows with the runtime and means nothing: "
 	       "lower --rate-iops, or raise --iodepth if it was the limit");
 	return true;
