@@ -146,7 +146,7 @@ static bool wait_interval(sem_t *sem)
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += RECORDER_INTERVAL_NS;
+	until.tv_nsec += (long)RECORDER_INTERVAL_NS;
 	if (until.tv_nsec >= (long)SECOND_NS) {
 		until.tv_nsec -= (long)SECOND_NS;
 		until.tv_sec++;
