@@ -88,19 +88,22 @@ static enum op_kind main_kind(const struct measurement *m)
 static bool look_buffered(const struct audit_facts *facts, struct finding *ret)
 {
 	const enum op_kind kind = main_kind(facts->measurement);
+	const char *why = facts->direct_refused ? "direct I/O is not to be had here, and " : "";
 	double share;
 
 	if (device_share(facts, kind, &share)) {
-		say(ret, "buffered I/O goes through the page cache: the device moved %.0f %% of the "
-		    "bytes that were %s", 100 * share, kind == OP_READ ? "read" : "written");
+		say(ret, "%sbuffered I/O goes through the page cache: the device moved %.0f %% of "
+		    "the bytes that were %s", why, 100 * share,
+		    kind == OP_READ ? "read" : "written");
 		/* Near 1 the device did the work, if in sizes and at times of the kernel's choice. */
 		if (share >= 0.9 && share <= 1.5)
 			ret->severity = SEVERITY_WARNING;
 	} else {
-		say(ret, "buffered I/O goes through the page cache: the figures are the kernel's "
-		    "memory as much as the device");
+		say(ret, "%sbuffered I/O goes through the page cache: the figures are the kernel's "
+		    "memory as much as the device", why);
 	}
-	advise(ret, "use --direct=1");
+	advise(ret, facts->direct_refused ? "use a range of several times the memory, or the device"
+					  : "use --direct=1");
 	return true;
 }
 
@@ -113,7 +116,7 @@ bool look_page_cache(const struct audit_facts *facts, struct finding *ret)
 
 	if (!is_device_path(facts->info) || facts->place.memory_backed || op_count(m) == 0)
 		return false;
-	if (!m->workload.direct)
+	if (!m->workload.direct || facts->direct_refused)
 		return look_buffered(facts, ret);
 	/* What lies in holes is not missing from the device: the rule "sparse" says that. */
 	if (!device_share(facts, kind, &share) || share >= 0.5 * (1 - holes))

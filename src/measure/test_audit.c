@@ -151,6 +151,12 @@ static void buffered_cold(struct scene *s)
 	s->m->workload.direct = false;
 }
 
+static void direct_refused(struct scene *s)
+{
+	s->facts.direct_refused = true;
+	s->facts.have_counters = false;
+}
+
 static void direct_ignored(struct scene *s)
 {
 	s->facts.after.read_bytes = GIB / 100;
@@ -467,6 +473,7 @@ static const struct provoking {
 	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_INVALID, buffered, "25 %" },
 	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_WARNING, buffered_cold, "100 %" },
 	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_INVALID, direct_ignored, "only 1 %" },
+	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_INVALID, direct_refused, "not to be had here" },
 	{ "sparse", AUDIT_MEASUREMENT, SEVERITY_INVALID, in_holes, "100 %" },
 	{ "unwritten", AUDIT_MEASUREMENT, SEVERITY_INVALID, all_zeros, "75 % of 256" },
 	{ "unwritten", AUDIT_MEASUREMENT, SEVERITY_WARNING, some_zeros, "5 % of 256" },
