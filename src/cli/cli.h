@@ -68,7 +68,6 @@ struct invocation {
 
 	/* help, completion */
 	char topic[64];
-	bool scdoc;
 };
 
 struct example {
@@ -119,7 +118,10 @@ int args_parse(struct invocation *ret, int argc, const char *const *argv,
 /* Prints the problems (stderr, or one JSON document on stdout) and returns EXIT_USAGE. */
 int args_fail(const struct invocation *inv, const struct problems *problems);
 
-/* The plan of a `run`: the file's, or one phase from the flags; checked. plan_done is the caller's. */
+/*
+ * The plan of a `run`: the file's, or one phase from the flags; checked. A target on the
+ * command line goes before the file's. plan_done is the caller's when it is 0.
+ */
 int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *err);
 
 /* How stdout wants its text: colour, width, character set. */
@@ -131,5 +133,5 @@ void invocation_style(const struct invocation *inv, struct report_style *ret);
  */
 int invocation_fail(const struct invocation *inv, int exit_code, const struct err *err);
 
-/* One JSON document of a verb on stdout, with its newline; EXIT_DONE or an error of stdout's. */
+/* Results on stdout, flushed: EXIT_DONE, or EXIT_INTERNAL when stdout cannot take them. */
 int print_text(const struct invocation *inv, const struct text *text);

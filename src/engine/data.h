@@ -2,16 +2,23 @@
 #pragma once
 
 /*
- * data - what is written, and whether it reads back. Data is generated per block from
- * (seed, offset, generation) by a vectorised xoshiro256++, so that each write is unique and
- * incompressible; copying from a pool would be dearer (cache misses) and repeat itself.
- * The widest of SSE2/AVX2/AVX-512 (or the generic code elsewhere) is chosen at run time; all give the same bytes.
+ * data - what is written, and whether it reads back. Data is generated from (seed, offset,
+ * generation), so that each write is unique and incompressible; copying from a pool would be
+ * dearer (cache misses) and repeat itself. The widest of AVX-512, AVX2 and generic code
+ * (data_kernel.h) is chosen at run time; all give the same bytes.
  *
- * A verified block of block_bytes (the smallest request, a multiple of 512) starts with a
- * 48-byte header: magic, XXH3 of the rest, offset, generation, seed, length. Telling
- * apart: wrong checksum with a header that fits in the first sector but not in another's
- * stamp = torn; offset differs = misplaced; generation differs = stale; no magic = unwritten or
- * foreign; else flipped.
+ * Data goes by blocks of block_bytes, made of chunks of 4096 bytes (the last one shorter).
+ *	random		incompressible. With compress_ppm that share of each chunk, at its end, is
+ *			zeros. With dedupe_ppm that share of blocks is one of DATA_DEDUPE_POOL
+ *			contents; the others occur once.
+ *	zero, pattern	what they say; the pattern starts anew in each block
+ *
+ * A verified block identifies itself and all its bytes: a header of 64 bytes (magic, its own
+ * XXH3, generation, offset, seed, lengths) at its start, and at the start of each
+ * further 512-byte sector a stamp of generation and sector offset, hidden by xor with the 16
+ * bytes behind it to stay incompressible. The rest follows from the header, so reading back
+ * compares every bit with what was written - stricter than a checksum of the content, and
+ * cheaper than one: it would have to be computed on writing too.
  *
  * Threads: struct data is read-only after data_init and may be shared.
  */
@@ -21,19 +28,31 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "engine/data_kernel.h"
 #include "model/workload.h"
+
+#define DATA_DEDUPE_POOL 64u
 
 struct data {
 	uint32_t kind;			/* enum workload_data */
-	uint32_t compress_ppm, dedupe_ppm;
+	uint32_t compress_ppm;
+	uint64_t dedupe_below;		/* of 2^32 */
 	uint64_t seed;
+	uint64_t seed_key;		/* random_mix of it */
 	uint8_t pattern[128];
 	uint32_t pattern_bytes;
 	bool verify;
-	uint32_t block_bytes;		/* verified unit */
-	void (*fill)(void *buffer, size_t length_bytes, uint64_t key);
+	bool plain;			/* random without compression: the kernel compares */
+	uint32_t block_bytes;
+	const struct data_kernel *kernel;
 };
 
+/*
+ * block_bytes is the unit of dedupe, pattern and verification: the smallest request. With
+ * verify a multiple of 512 that divides every start and length. -EINVAL for what cannot be
+ * had together: a bad pattern, shares of compression or dedupe in other than random data,
+ * dedupe of verified data.
+ */
 int data_init(struct data *data, const struct workload *workload, uint32_t block_bytes,
 	      uint64_t seed, struct err *err);
 
@@ -48,9 +67,9 @@ enum data_verdict {
 	DATA_GOOD,
 	DATA_UNWRITTEN,		/* zeros, or never written by this run */
 	DATA_MISPLACED,		/* a good block of another offset */
-	DATA_STALE,		/* a good block of an older generation */
-	DATA_TORN,		/* part of one generation, part of another or of something else */
-	DATA_FLIPPED,		/* header fits, content does not */
+	DATA_STALE,		/* a good block of a generation not asked for */
+	DATA_TORN,		/* sectors of one generation, sectors of another or of something else */
+	DATA_FLIPPED,		/* all sectors of one write, but some bits differ */
 };
 const char *data_verdict_name(enum data_verdict verdict);
 
@@ -61,14 +80,13 @@ struct data_finding {
 };
 
 /*
- * Checks a request read back; every block must be of the generation given, or of any in
- * generation_min..generation. DATA_GOOD or the first bad block's finding (may be NULL).
+ * Checks a request read back; every block must be of a generation in generation_min..generation.
+ * DATA_GOOD or the first bad block's verdict; *finding (may be NULL) is set only then. Needs
+ * data->verify.
  */
 enum data_verdict data_check(const struct data *data, const void *buffer, size_t length_bytes,
 			     uint64_t offset_bytes, uint64_t generation_min, uint64_t generation,
 			     struct data_finding *finding);
 
-/* Name of the code in use: "avx512", "avx2", "sse2", "generic". */
+/* Name of the code in use: "avx512", "avx2", "generic". */
 const char *data_fill_name(void);
-/* For tests and doctor: a given one, or NULL when this machine lacks it. */
-void (*data_fill_variant(const char *name))(void *, size_t, uint64_t);

@@ -64,6 +64,7 @@ struct engine_range {
 	uint64_t offset_bytes, size_bytes;
 	uint32_t align_bytes;
 	uint32_t block_min_bytes, block_max_bytes;
+	uint32_t granule_bytes;		/* lengths and starts are multiples: 1 when buffered */
 };
 int engine_resolve(const struct workload *workload, const struct target_info *info,
 		   struct engine_range *ret, struct err *err);

@@ -33,6 +33,7 @@ struct audit_samples {
 	uint32_t zero_sample_count;
 	uint32_t extent_count, extent_misaligned_count;	/* starts on the device off 4 KiB */
 	bool shared_extents;		/* reflinked: a write there copies first */
+	bool compressed_extents;	/* stored compressed */
 	uint64_t allocated_bytes, file_bytes;	/* st_blocks x 512 and size; 0 = no file */
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "model/utf8.h"
 
 static void *member_of(const struct field *field, void *noun)
 {
@@ -239,6 +240,8 @@ static int set_text(const struct field *field, char *member, const char *value, 
 			return err_set(err, -EINVAL, "%s: a control character (0x%02x) in the value",
 				       field->name, (unsigned)*c);
 	}
+	if (!utf8_is_valid(value))
+		return err_set(err, -EINVAL, "%s: the value is not UTF-8", field->name);
 	memcpy(member, value, length + 1);
 	return 0;
 }

@@ -70,6 +70,7 @@ struct measurement {
 	uint32_t errno_count;
 	struct histogram *lateness;	/* open loop: submission - intended start; NULL otherwise */
 	uint64_t backlog_ns_max;	/* open loop: the longest an arrival waited for a slot */
+	uint64_t unserved_count;	/* open loop: arrivals never submitted, the backlog being too long */
 	double depth_mean;		/* requests in flight, over submissions; what was really reached */
 	uint32_t depth_max;
 	uint64_t user_ns, system_ns;	/* CPU of the workers, without kernel helpers */

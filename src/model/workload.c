@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/defer.h"
 #include "base/units.h"
+#include "model/utf8.h"
 
 #define DAYS_NS(n) ((uint64_t)(n) * 86400 * SECOND_NS)
 
@@ -134,6 +135,8 @@ static int parse_pattern(void *member, const char *value, struct err *err)
 			return err_set(err, -EINVAL, "a control character (0x%02x); write bytes as "
 						     "0x…", (unsigned)*c);
 	}
+	if (!utf8_is_valid(value))
+		return err_set(err, -EINVAL, "the text is not UTF-8; write bytes as 0x…");
 	if (strncmp(value, "0x", 2) == 0) {
 		digits = strspn(value + 2, "0123456789abcdefABCDEF");
 		if (!digits || digits % 2 || value[2 + digits])
@@ -543,8 +546,8 @@ const struct field workload_fields[] = {
 	  .help = "workers that do the same, each with its own seed" },
 	{ .name = "direct", BOOL(direct), .preset = "1", .group = GROUP,
 	  .help = "bypass the page cache" },
-	{ .name = "buffered", CUSTOM(direct, parse_buffered, NULL), .input_only = true,
-	  .metavar = "0|1", .group = GROUP, .help = "the opposite of direct" },
+	{ .name = "buffered", BOOL(direct), .parse = parse_buffered, .input_only = true,
+	  .group = GROUP, .help = "the opposite of direct" },
 	{ .name = "noatime", BOOL(noatime), .preset = "1", .group = GROUP,
 	  .help = "do not touch access times (O_NOATIME)" },
 	{ .name = "sync", ENUM(sync, sync_choices), .parse = parse_sync, .preset = "none",
@@ -575,8 +578,8 @@ const struct field workload_fields[] = {
 	{ .name = "buffer-pattern", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_pattern,
 	  .print = print_pattern, .metavar = "0xHEX|TEXT", .group = GROUP,
 	  .help = "write this over and over (sets data=pattern)" },
-	{ .name = "zero-buffers", CUSTOM(data, parse_zero_buffers, NULL), .input_only = true,
-	  .metavar = "0|1", .group = GROUP, .help = "the same as data=zero" },
+	{ .name = "zero-buffers", BOOL(data), .parse = parse_zero_buffers, .input_only = true,
+	  .group = GROUP, .help = "the same as data=zero" },
 	{ .name = "buffer-compress-percentage", U32(compress_ppm, UNIT_PPM, 0, PPM), .preset = "0%",
 	  .group = GROUP, .help = "compressible share of each block" },
 	{ .name = "dedupe-percentage", U32(dedupe_ppm, UNIT_PPM, 0, PPM), .preset = "0%",
@@ -595,6 +598,17 @@ void workload_init(struct workload *workload)
 {
 	memset(workload, 0, sizeof(*workload));
 	fields_preset(workload_fields, workload);
+}
+
+static bool was_seen(uint64_t seen, const char *name)
+{
+	return seen >> (field_find(workload_fields, name) - workload_fields) & 1;
+}
+
+void workload_settle(struct workload *workload, uint64_t seen)
+{
+	if (!was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size"))
+		workload->runtime_ns = 30 * SECOND_NS;
 }
 
 static bool is_mix(const struct workload *w)

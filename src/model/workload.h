@@ -120,6 +120,13 @@ extern const struct field workload_fields[];
 
 void workload_init(struct workload *workload);
 
+/*
+ * What the fields that were given leave open (bit i of seen: row i of workload_fields):
+ * 30 s when neither runtime nor io-size says when to end. For front ends; a workload made
+ * by code says what it means.
+ */
+void workload_settle(struct workload *workload, uint64_t seen);
+
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */
 bool workload_trims(const struct workload *workload);

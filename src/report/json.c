@@ -114,9 +114,10 @@ static json_t *field_json(const struct field *field, const struct workload *work
 	case FIELD_U32:
 		return json_integer(*(const uint32_t *)member);
 	case FIELD_U64:
-		if (*(const uint64_t *)member <= INT64_MAX)
-			return json_integer((json_int_t) * (const uint64_t *)member);
-		break;
+		/* A seed needs all 64 bits; JSON readers have 53. */
+		if (field->max > INT64_MAX)
+			break;
+		return json_integer((json_int_t)(*(const uint64_t *)member));
 	case FIELD_AMOUNT: {
 		const struct amount *amount = member;
 
@@ -144,6 +145,8 @@ static json_t *workload_json(const struct workload *workload)
 		char key[64];
 		size_t i;
 
+		if (field->input_only)
+			continue;
 		for (i = 0; field->name[i] && i + 1 < sizeof(key); i++)
 			key[i] = field->name[i] == '-' ? '_' : field->name[i];
 		key[i] = '\0';

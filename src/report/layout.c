@@ -67,23 +67,50 @@ void layout_sparkline(struct text *ret, const double *values, size_t count)
 		text_add(ret, "%s", heights[max > 0 ? (size_t)(values[i] / max * 7 + 0.5) : 0]);
 }
 
+/* Columns without the escape sequences of layout_tone. */
+static size_t visible_columns(const char *s)
+{
+	size_t hidden = 0;
+
+	for (const char *escape = s; (escape = strchr(escape, '\033'));) {
+		const size_t length = strcspn(escape, "m") + 1;
+
+		hidden += length;
+		escape += length;
+	}
+	return text_columns(s) - hidden;
+}
+
+static const char *last_line(const struct text *text)
+{
+	const char *newline = strrchr(text_string(text), '\n');
+
+	return newline ? newline + 1 : text_string(text);
+}
+
 void layout_wrap(struct text *ret, const char *s, size_t indent, size_t columns)
 {
-	size_t column = indent;
+	size_t column = visible_columns(last_line(ret));
+	bool first = true;
 
-	for (s += strspn(s, " "); *s; s += strspn(s, " ")) {
+	blanks(ret, column, indent);
+	column = column < indent ? indent : column;
+	for (s += strspn(s, " "); *s; s += strspn(s, " "), first = false) {
 		const size_t bytes = strcspn(s, " ");
 		struct text word = TEXT_INIT;
 		size_t width;
 
 		text_add_bytes(&word, s, bytes);
-		width = text_columns(text_string(&word));
-		if (column > indent && column + 1 + width > columns) {
+		width = visible_columns(text_string(&word));
+		if (column > indent && column + !first + width > columns) {
 			text_add(ret, "\n%*s", (int)indent, "");
 			column = indent;
+		} else if (!first) {
+			text_add(ret, " ");
+			column++;
 		}
-		text_add(ret, "%s%s", column > indent ? " " : "", text_string(&word));
-		column += width + (column > indent);
+		text_add(ret, "%s", text_string(&word));
+		column += width;
 		text_done(&word);
 		s += bytes;
 	}

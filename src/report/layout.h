@@ -31,8 +31,8 @@ void layout_bar(struct text *ret, double ratio, size_t columns);
 void layout_sparkline(struct text *ret, const double *values, size_t count);
 
 /*
- * Words of s, the first at column indent where the line stands, later lines indented by as
- * much, none beyond columns where a word fits at all. No newline at the end.
+ * Words of s from where the last line of ret ends, at least at column indent; later lines
+ * start at indent. None goes beyond columns where a word fits at all. No newline at the end.
  */
 void layout_wrap(struct text *ret, const char *s, size_t indent, size_t columns);
 

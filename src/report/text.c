@@ -72,15 +72,16 @@ void report_workload_text(const struct workload *w, struct text *ret)
 
 static void add_stack(const struct target_info *info, struct text *ret)
 {
-	if (info->filesystem[0]) {
-		text_add(ret, "  ");
+	if (info->filesystem[0])
 		summary_add_printable(ret, info->filesystem);
-	}
 	for (uint32_t i = 0; i < info->layer_count && i < TARGET_LAYERS; i++) {
 		const struct target_layer *layer = &info->layers[i];
 
-		text_add(ret, " on ");
-		summary_add_printable(ret, layer->name);
+		/* A device is its own first layer, and named already. */
+		if (i > 0 || info->filesystem[0]) {
+			text_add(ret, " on ");
+			summary_add_printable(ret, layer->name);
+		}
 		if (!layer->kind[0] || strcmp(layer->kind, "disk") == 0 ||
 		    strcmp(layer->kind, "partition") == 0)
 			continue;
@@ -145,14 +146,21 @@ void report_target_text(const struct target_info *info, const struct report_styl
 	const size_t start = ret->length;
 	struct text line = TEXT_INIT;
 
+	if (style->plain) {
+		text_plain_target(info, ret);
+		layout_finish(ret, start, style);
+		return;
+	}
 	text_add(ret, "%s", layout_tone(style, TONE_STRONG));
 	summary_add_printable(ret, info->spec[0] ? info->spec : info->path);
-	text_add(ret, "%s", layout_end(style));
-	add_stack(info, ret);
-	add_fact(ret, " · ", info->model);
-	add_fact(ret, "  fw ", info->firmware);
-	add_fact(ret, " · ", info->transport);
+	text_add(ret, "%s ", layout_end(style));
+	add_stack(info, &line);
+	add_fact(&line, " · ", info->model);
+	add_fact(&line, " fw ", info->firmware);
+	add_fact(&line, " · ", info->transport);
+	layout_wrap(ret, text_string(&line), 0, style->columns);
 	text_add(ret, "\n");
+	text_done(&line);
 
 	if (info->kind == TARGET_DIRECTORY || info->kind == TARGET_FILE)
 		add_file_facts(info, &line);
@@ -160,7 +168,7 @@ void report_target_text(const struct target_info *info, const struct report_styl
 		text_add(&line, "completes every request at once: measures tare itself");
 	else
 		add_device_facts(info, &line);
-	layout_wrap(ret, text_string(&line), 0, style->plain ? SIZE_MAX : style->columns);
+	layout_wrap(ret, text_string(&line), 0, style->columns);
 	text_add(ret, "\n");
 	text_done(&line);
 	layout_finish(ret, start, style);

@@ -16,6 +16,7 @@ void text_full(const struct measurement *m, const struct report_style *style, st
 void text_findings(const struct result *result, const struct report_style *style,
 		   struct text *ret);
 void text_plain(const struct result *result, struct text *ret);
+void text_plain_target(const struct target_info *info, struct text *ret);
 
 /* The worst finding that names this measurement; -1 without one. A run ended early is invalid. */
 int text_severity_of(const struct result *result, const struct measurement *m);

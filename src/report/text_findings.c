@@ -47,7 +47,7 @@ static void add_names(const struct result *result, size_t index, struct text *li
 
 		if (!same_kind(first, f) || !f->measurement[0])
 			continue;
-		text_add(line, "%s%s", count ? ", " : " (", f->measurement);
+		text_add(line, "%s%s", count > 1 ? ", " : count ? "; also " : " (", f->measurement);
 		count++;
 	}
 	text_add(line, ")");
@@ -69,10 +69,7 @@ static void add_line(const struct line *line, size_t columns, const struct repor
 	text_add(ret, " ");
 	layout_left(ret, line->code, columns);
 	text_add(ret, "%s", layout_end(style));
-	if (text_columns(line->code) > columns)
-		text_add(ret, "\n%*s", (int)indent, "");
-	else
-		text_add(ret, "  ");
+	text_add(ret, text_columns(line->code) > columns ? "\n" : "  ");
 	summary_add_printable(&clean, line->text);
 	layout_wrap(ret, text_string(&clean), indent, style->columns);
 	text_add(ret, "\n");
@@ -115,6 +112,8 @@ static void add_good(const struct result *result, size_t columns, const struct r
 	uint64_t blocks = 0, bad = 0;
 	struct text text = TEXT_INIT;
 
+	if (result->error_text[0])
+		return;
 	if (all_level(result))
 		add_line(&(struct line){ "✓", "level", TONE_GOOD,
 					 result->measurement_count > 1 ?

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -60,7 +61,8 @@ static void add_op(const struct measurement *m, enum op_kind kind,
 		layout_right(ret, units_format_rate_bytes(summary_per_second(op->bytes,
 									     m->duration_ns),
 							  buffer), CELL_COLUMNS + 3);
-	text_add(ret, "%s   %" PRIu64 " requests", layout_end(style), op->count);
+	text_add(ret, "%s   %" PRIu64 " request%s", layout_end(style), op->count,
+		 op->count == 1 ? "" : "s");
 	if (op->error_count)
 		text_add(ret, ", %s%" PRIu64 " failed%s", layout_tone(style, TONE_BAD),
 			 op->error_count, layout_end(style));
@@ -72,79 +74,97 @@ static void add_op(const struct measurement *m, enum op_kind kind,
 		add_latency("  service", op->service, ret);
 }
 
+/* Label and sentence, wrapped below itself. */
+static void add_line(struct text *ret, const struct report_style *style, const char *label,
+		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static void add_line(struct text *ret, const struct report_style *style, const char *label,
+		     const char *fmt, ...)
+{
+	struct text raw = TEXT_INIT;
+	va_list args;
+
+	va_start(args, fmt);
+	text_vadd(&raw, fmt, args);
+	va_end(args);
+	add_label(ret, label);
+	layout_wrap(ret, text_string(&raw), 2 + LABEL_COLUMNS, style->columns);
+	text_add(ret, "\n");
+	text_done(&raw);
+}
+
 static void add_arrival(const struct measurement *m, const struct report_style *style,
 			struct text *ret)
 {
-	const double asked = (double)m->workload.rate_iops;
+	const uint32_t job_count = m->workload.job_count ? m->workload.job_count : 1;
+	const double asked = (double)m->workload.rate_iops * job_count;
 	const double served = summary_per_second(summary_request_count(m), m->duration_ns);
-	char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+	char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
 	if (!m->workload.rate_iops)
 		return;
-	add_label(ret, "arrival");
-	text_add(ret, "%s %s, served %s", units_format_rate(asked, a),
+	units_format_rate(asked, a);
+	add_line(ret, style, "arrival", "%s %s, served %s", a,
 		 m->workload.arrival == ARRIVAL_POISSON ? "Poisson" : "at fixed intervals",
 		 units_format_rate(served, b));
+	if (served < asked * SUSTAINED_RATIO)
+		add_line(ret, style, "", "%s!%s could not sustain %s: served %.1f %% of it",
+			 layout_tone(style, TONE_WARNING), layout_end(style), a,
+			 100 * served / asked);
 	if (m->backlog_ns_max)
-		text_add(ret, "; an arrival waited up to %s for a slot",
-			 units_format_latency((double)m->backlog_ns_max, a));
-	text_add(ret, "\n");
-	if (served < asked * SUSTAINED_RATIO) {
-		add_label(ret, "");
-		text_add(ret, "%s! could not sustain %s%s\n", layout_tone(style, TONE_WARNING),
-			 units_format_rate(asked, a), layout_end(style));
-	}
-	if (m->lateness && m->lateness->count) {
-		add_label(ret, "submitted");
-		text_add(ret, "late by p50 %s, p99 ", text_percentile(m->lateness, 500000, a));
-		text_add(ret, "%s, at most %s\n", text_percentile(m->lateness, 990000, a),
-			 units_format_latency((double)m->lateness->max_ns, b));
-	}
+		add_line(ret, style, "", "an arrival waited up to %s for a place in the queue",
+			 units_format_latency((double)m->backlog_ns_max, b));
+	if (m->lateness && m->lateness->count)
+		add_line(ret, style, "submitted", "late by p50 %s, p99 %s, at most %s",
+			 text_percentile(m->lateness, 500000, a),
+			 text_percentile(m->lateness, 990000, b),
+			 units_format_latency((double)m->lateness->max_ns, c));
 }
 
-static void add_queue(const struct measurement *m, struct text *ret)
+static void add_queue(const struct measurement *m, const struct report_style *style,
+		      struct text *ret)
 {
-	add_label(ret, "queue");
-	summary_add_printable(ret, m->queue_mode[0] ? m->queue_mode : m->engine);
-	text_add(ret, "\n");
-	add_label(ret, "depth");
-	text_add(ret, "%.1f on average, %" PRIu32 " at most, %" PRIu32 " asked", m->depth_mean,
+	struct text depth = TEXT_INIT;
+
+	add_line(ret, style, "queue", "%s", m->queue_mode[0] ? m->queue_mode : m->engine);
+	text_add(&depth, "%.1f on average, %" PRIu32 " at most, %" PRIu32 " asked", m->depth_mean,
 		 m->depth_max, m->workload.depth_count);
 	if (m->workload.job_count > 1)
-		text_add(ret, " of each of %" PRIu32 " jobs", m->workload.job_count);
+		text_add(&depth, " of each of %" PRIu32 " jobs", m->workload.job_count);
 	if (m->batch_count)
-		text_add(ret, "; batches of %" PRIu32 ", waits for %" PRIu32, m->batch_count,
+		text_add(&depth, "; batches of %" PRIu32 ", waits for %" PRIu32, m->batch_count,
 			 m->wait_count);
-	text_add(ret, "\n");
+	add_line(ret, style, "depth", "%s", text_string(&depth));
+	text_done(&depth);
 }
 
-static void add_cpu(const struct measurement *m, struct text *ret)
+static void add_cpu(const struct measurement *m, const struct report_style *style,
+		    struct text *ret)
 {
 	char user[UNITS_TEXT_BYTES], all[UNITS_TEXT_BYTES];
 
 	if (!summary_request_count(m))
 		return;
-	add_label(ret, "cpu");
-	text_add(ret, "%s per request, of it %s in user space; busiest worker %.0f %%\n",
+	add_line(ret, style, "cpu",
+		 "%s per request, of it %s in user space; busiest worker %.0f %%",
 		 units_format_latency(summary_cpu_ns_per_io(m), all),
 		 units_format_latency(summary_user_ns_per_io(m), user), 100 * m->worker_cpu_max);
 }
 
-static void add_device(const struct measurement *m, struct text *ret)
+static void add_device(const struct measurement *m, const struct report_style *style,
+		       struct text *ret)
 {
 	char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
-	if (!m->device_read_count && !m->device_write_count)
-		return;
-	add_label(ret, "device");
-	text_add(ret, "the kernel counted %" PRIu64 " reads, %s, and %" PRIu64 " writes, %s\n",
-		 m->device_read_count, units_format_size((double)m->device_read_bytes, a),
-		 m->device_write_count, units_format_size((double)m->device_write_bytes, b));
-	if (isnan(m->temperature_c_max))
-		return;
-	add_label(ret, "");
-	text_add(ret, "%.0f °C at the start, %.0f °C at most\n", m->temperature_c_start,
-		 m->temperature_c_max);
+	if (m->device_read_count || m->device_write_count)
+		add_line(ret, style, "device",
+			 "the kernel counted %" PRIu64 " reads, %s, and %" PRIu64 " writes, %s",
+			 m->device_read_count, units_format_size((double)m->device_read_bytes, a),
+			 m->device_write_count,
+			 units_format_size((double)m->device_write_bytes, b));
+	if (!isnan(m->temperature_c_max))
+		add_line(ret, style, "warmth", "%.0f °C at the start, %.0f °C at most",
+			 m->temperature_c_start, m->temperature_c_max);
 }
 
 static void add_verify(const struct measurement *m, const struct report_style *style,
@@ -152,20 +172,18 @@ static void add_verify(const struct measurement *m, const struct report_style *s
 {
 	if (!m->workload.verify)
 		return;
-	add_label(ret, "verify");
 	if (!m->verify_failed_count) {
-		text_add(ret, "%s✓%s %" PRIu64 " blocks read back as they were written\n",
-			 layout_tone(style, TONE_GOOD), layout_end(style), m->verified_count);
+		add_line(ret, style, "verify", "%s✓%s %" PRIu64 " blocks read back as they were "
+			 "written", layout_tone(style, TONE_GOOD), layout_end(style),
+			 m->verified_count);
 		return;
 	}
-	text_add(ret, "%s✗%s %" PRIu64 " of %" PRIu64 " blocks wrong; the first, at offset %" PRIu64
-		 ", is %s\n", layout_tone(style, TONE_BAD), layout_end(style),
+	add_line(ret, style, "verify", "%s✗%s %" PRIu64 " of %" PRIu64 " blocks wrong; the first, at "
+		 "offset %" PRIu64 ", is %s", layout_tone(style, TONE_BAD), layout_end(style),
 		 m->verify_failed_count, m->verified_count, m->verify_failure.offset_bytes,
 		 m->verify_failure.what);
-	add_label(ret, "");
-	text_add(ret, "expected %s\n", m->verify_failure.expected);
-	add_label(ret, "");
-	text_add(ret, "found    %s\n", m->verify_failure.found);
+	add_line(ret, style, "", "expected %s", m->verify_failure.expected);
+	add_line(ret, style, "", "found %s", m->verify_failure.found);
 }
 
 static double second_rate(const struct second *s)
@@ -200,30 +218,33 @@ static void add_series(const struct measurement *m, const struct report_style *s
 	text_add(ret, "%s\n", layout_end(style));
 }
 
-static void add_level(const struct measurement *m, struct text *ret)
+static void add_level(const struct measurement *m, const struct report_style *style,
+		      struct text *ret)
 {
+	struct text line = TEXT_INIT;
 	char buffer[UNITS_TEXT_BYTES];
 
 	if (!m->level[0])
 		return;
-	add_label(ret, "level");
-	text_add(ret, "%s", m->level);
+	text_add(&line, "%s", m->level);
 	for (uint32_t i = 0; i < m->segment_count; i++)
-		text_add(ret, "%s %s for %.0f s", i ? "," : ":",
+		text_add(&line, "%s %s for %.0f s", i ? "," : ":",
 			 units_format_rate(m->segments[i].iops, buffer), m->segments[i].length_s);
-	text_add(ret, "\n");
+	add_line(ret, style, "level", "%s", text_string(&line));
+	text_done(&line);
 }
 
-static void add_errors(const struct measurement *m, struct text *ret)
+static void add_errors(const struct measurement *m, const struct report_style *style,
+		       struct text *ret)
 {
 	char name[24];
 
 	for (uint32_t i = 0; i < m->errno_count; i++) {
-		add_label(ret, i ? "" : "errors");
-		text_add(ret, "%" PRIu64 " × %s (%s)\n", m->errnos[i].count,
-			 summary_errno_name(m->errnos[i].code, name),
-			 strerrordesc_np(-m->errnos[i].code) ? strerrordesc_np(-m->errnos[i].code) :
-							       "no such errno");
+		const char *words = strerrordesc_np(-m->errnos[i].code);
+
+		add_line(ret, style, i ? "" : "errors", "%" PRIu64 " × %s (%s)",
+			 m->errnos[i].count, summary_errno_name(m->errnos[i].code, name),
+			 words ? words : "no such errno");
 	}
 }
 
@@ -253,12 +274,12 @@ void text_full(const struct measurement *m, const struct report_style *style, st
 			add_op(m, (enum op_kind)kind, style, ret);
 	add_arrival(m, style, ret);
 	add_series(m, style, ret);
-	add_level(m, ret);
-	add_queue(m, ret);
-	add_cpu(m, ret);
-	add_device(m, ret);
+	add_level(m, style, ret);
+	add_queue(m, style, ret);
+	add_cpu(m, style, ret);
+	add_device(m, style, ret);
 	add_verify(m, style, ret);
-	add_errors(m, ret);
+	add_errors(m, style, ret);
 	add_drive(m, ret);
 	add_label(ret, "seed");
 	text_add(ret, "%" PRIu64 "\n", m->seed);

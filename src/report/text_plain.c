@@ -7,6 +7,14 @@
 
 /* One fact per line, "what: value", no symbols, no table: for screen readers and grep. */
 
+static void add_clean(struct text *ret, const char *before, const char *text)
+{
+	if (!text[0])
+		return;
+	text_add(ret, "%s", before);
+	summary_add_printable(ret, text);
+}
+
 static void add_latency(const char *name, const char *what, const struct histogram *h,
 			struct text *ret)
 {
@@ -76,14 +84,6 @@ static void add_measurement(const struct measurement *m, struct text *ret)
 	text_add(ret, "%s seed: %" PRIu64 "\n", m->name, m->seed);
 }
 
-static void add_clean(struct text *ret, const char *before, const char *text)
-{
-	if (!text[0])
-		return;
-	text_add(ret, "%s", before);
-	summary_add_printable(ret, text);
-}
-
 void text_plain(const struct result *result, struct text *ret)
 {
 	for (size_t i = 0; i < result->measurement_count; i++)
@@ -104,4 +104,43 @@ void text_plain(const struct result *result, struct text *ret)
 	}
 	if (result->interrupted)
 		text_add(ret, "interrupted: yes, these are the figures so far\n");
+}
+
+static void add_fact(struct text *ret, const char *what, const char *value)
+{
+	if (!value[0])
+		return;
+	add_clean(ret, what, value);
+	text_add(ret, "\n");
+}
+
+static void add_size(struct text *ret, const char *what, uint64_t bytes)
+{
+	if (!bytes)
+		return;
+	text_add(ret, "%s", what);
+	text_add_size(ret, bytes);
+	text_add(ret, "\n");
+}
+
+void text_plain_target(const struct target_info *info, struct text *ret)
+{
+	add_fact(ret, "target: ", info->spec);
+	add_fact(ret, "kind: ", target_kind_name(info->kind));
+	add_size(ret, "size: ", info->size_bytes);
+	add_fact(ret, "file system: ", info->filesystem);
+	add_size(ret, "free: ", info->filesystem[0] ? info->free_bytes : 0);
+	for (uint32_t i = 0; i < info->layer_count && i < TARGET_LAYERS; i++) {
+		add_clean(ret, "layer: ", info->layers[i].name);
+		add_clean(ret, ", ", info->layers[i].kind);
+		add_clean(ret, ", ", info->layers[i].detail);
+		text_add(ret, "\n");
+	}
+	add_fact(ret, "model: ", info->model);
+	add_fact(ret, "serial: ", info->serial);
+	add_fact(ret, "firmware: ", info->firmware);
+	add_fact(ret, "transport: ", info->transport);
+	add_fact(ret, "scheduler: ", info->scheduler);
+	add_fact(ret, "write cache: ", info->write_cache);
+	add_fact(ret, "may be erased: ", info->consent);
 }

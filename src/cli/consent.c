@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/consent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/stop.h"
+#include "target/target.h"
+
+#define SERIAL_TYPED 4
+
+const char *consent_word(const char *serial, const char *device_name)
+{
+	const size_t length = strlen(serial);
+
+	if (!length)
+		return device_name;
+	return length > SERIAL_TYPED ? serial + length - SERIAL_TYPED : serial;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The drive behind the spec, by an opening that can only read. */
+static int look(const char *spec, struct target_info *ret, struct err *err)
+{
+	const struct target_request request = { .spec = spec };
+	struct target *target;
+	int r = target_open(&target, &request, err);
+
+	if (r < 0)
+		return r;
+	*ret = target->info;
+	target_close(target);
+	return 0;
+}
+
+/* One line from the terminal, without its newline; -EINTR on Ctrl-C, -EINVAL at its end. */
+static int read_line(char *line, size_t line_bytes, struct err *err)
+{
+	errno = 0;
+	if (!fgets(line, (int)line_bytes, stdin))
+		return err_set(err, errno == EINTR ? -EINTR : -EINVAL,
+			       "nothing was typed; nothing was opened for writing");
+	line[strcspn(line, "\n")] = '\0';
+	return 0;
+}
+
+static int ask(const struct target_info *info, struct err *err)
+{
+	const char *name = base_name(info->path);
+	const char *word = consent_word(info->serial, name);
+	struct report_style style = { .utf8 = true, .columns = 80 };
+	struct text text = TEXT_INIT;
+	char line[128];
+	int r;
+
+	report_target_text(info, &style, &text);
+	fputs(text_string(&text), stderr);
+	text_done(&text);
+	if (info->serial[0])
+		fprintf(stderr, "This erases it. Type the last %zu characters of the serial number %s: ",
+			strlen(word), info->serial);
+	else
+		fprintf(stderr, "This erases it. It has no serial number; type its name, %s: ", word);
+	fflush(stderr);
+	stop_on_signals();
+	r = read_line(line, sizeof(line), err);
+	if (r < 0)
+		return r;
+	if (strcmp(line, word) != 0)
+		return err_set(err, -EPERM, "'%s' is not %s; nothing was opened for writing", line,
+			       word);
+	return 0;
+}
+
+int consent_settle(struct invocation *inv, const char *spec, struct err *err)
+{
+	struct target_info info;
+	struct stat st;
+	int r;
+
+	if (!inv->erase_data)
+		return 0;
+	if (stat(spec, &st) == 0 && !S_ISBLK(st.st_mode))
+		return err_set(err, -EINVAL,
+			       "--erase-data is for block devices, and %s is not one", spec);
+	if (inv->erase_serial[0])
+		return 0;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		err_set(err, -EINVAL, "--erase-data needs the serial number where no terminal can ask");
+		return err_hint(err, "--erase-data=SERIAL; tare devices lists them");
+	}
+	r = look(spec, &info, err);
+	if (r < 0)
+		return r;
+	r = ask(&info, err);
+	if (r < 0)
+		return r;
+	snprintf(inv->erase_serial, sizeof(inv->erase_serial), "%s",
+		 info.serial[0] ? info.serial : base_name(info.path));
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * help - what can be written, told from the tables the parser reads: for the terminal and,
+ * as scdoc, for the manual.
+ */
+
+#include "base/text.h"
+#include "cli/cli.h"
+
+void help_short(const struct verb *verb, struct text *ret);	/* --help: three examples */
+void help_full(const struct verb *verb, struct text *ret);	/* tare help VERB */
+
+/* Topics beside the verbs: "exit-codes", "findings", "workload". */
+struct help_topic {
+	const char *name;
+	const char *summary;
+	void (*print)(struct text *ret);
+};
+extern const struct help_topic help_topics[];	/* name NULL ends */
+
+/*
+ * What stands for @NAME@ in a page of docs/man: "options run", "examples run",
+ * "workload", "exit-codes", "findings", "commands". -ENOENT when there is no such part.
+ */
+int help_scdoc(const char *part, struct text *ret);

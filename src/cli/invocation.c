@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COLUMNS_PIPED 80
+#define COLUMNS_MIN 40
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+/* NO_COLOR (no-color.org): set and not empty. */
+static bool wants_colour(const struct invocation *inv, bool terminal)
+{
+	const char *term = getenv("TERM");
+
+	if (inv->color != COLOR_AUTO)
+		return inv->color == COLOR_ALWAYS;
+	return terminal && !is_set("NO_COLOR") && term && *term && strcmp(term, "dumb") != 0;
+}
+
+void invocation_style(const struct invocation *inv, struct report_style *ret)
+{
+	const bool terminal = isatty(STDOUT_FILENO);
+	struct winsize size;
+
+	*ret = (struct report_style){
+		.colour = wants_colour(inv, terminal),
+		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+		.plain = inv->plain,
+		.columns = COLUMNS_PIPED,
+		.bars = terminal && !inv->plain,
+	};
+	if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= COLUMNS_MIN)
+		ret->columns = size.ws_col;
+}
+
+int print_text(const struct invocation *inv, const struct text *text)
+{
+	struct err err;
+
+	if (fwrite(text_string(text), 1, text->length, stdout) == text->length &&
+	    fflush(stdout) == 0)
+		return EXIT_DONE;
+	/* A reader that had enough is no failure of ours. */
+	if (errno == EPIPE)
+		return EXIT_DONE;
+	err_errno(&err, -errno, "write to standard output");
+	fprintf(stderr, "tare: %s\n", err.text);
+	(void)inv;
+	return EXIT_INTERNAL;
+}
+
+/* The error document; problems, when there are several, stand in it one by one. */
+static int print_error_json(const struct invocation *inv, const json_t *error)
+{
+	json_t *root = json_object();
+	struct text text = TEXT_INIT;
+	char *dump;
+	int exit_code;
+
+	json_object_set_new(root, "schema", json_string("tare.result/1"));
+	json_object_set(root, "error", (json_t *)(uintptr_t)error);
+	dump = json_dumps(root, JSON_INDENT(2));
+	if (!dump)
+		abort();
+	text_add(&text, "%s\n", dump);
+	exit_code = print_text(inv, &text);
+	free(dump);
+	text_done(&text);
+	json_decref(root);
+	return exit_code;
+}
+
+/* Bytes that are no UTF-8 (of an argument) would make the document invalid. */
+static json_t *json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char *clean;
+
+	if (string)
+		return string;
+	clean = strdup(text);
+	if (!clean)
+		abort();
+	for (char *c = clean; *c; c++) {
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	}
+	string = json_string(clean);
+	free(clean);
+	return string;
+}
+
+int invocation_fail(const struct invocation *inv, int exit_code, const struct err *err)
+{
+	json_t *error;
+
+	if (!inv->json) {
+		fprintf(stderr, "tare: %s\n", err->text);
+		if (*err->hint)
+			fprintf(stderr, "      %s\n", err->hint);
+		return exit_code;
+	}
+	error = json_object();
+	json_object_set_new(error, "code", json_string(exit_name(exit_code)));
+	json_object_set_new(error, "message", json_text(err->text));
+	json_object_set_new(error, "hint", *err->hint ? json_text(err->hint) : json_null());
+	print_error_json(inv, error);
+	json_decref(error);
+	return exit_code;
+}
+
+static size_t kept(const struct problems *problems)
+{
+	return problems->count < PROBLEMS ? problems->count : PROBLEMS;
+}
+
+static void problems_json(const struct invocation *inv, const struct problems *problems,
+			  const char *hint)
+{
+	json_t *error = json_object(), *list = json_array();
+	struct text message = TEXT_INIT;
+
+	for (size_t i = 0; i < kept(problems); i++) {
+		json_array_append_new(list, json_text(problems->texts[i]));
+		text_add(&message, "%s%s", i ? "; " : "", problems->texts[i]);
+	}
+	json_object_set_new(error, "code", json_string(exit_name(EXIT_USAGE)));
+	json_object_set_new(error, "message", json_text(text_string(&message)));
+	json_object_set_new(error, "hint", json_string(hint));
+	json_object_set_new(error, "problems", list);
+	print_error_json(inv, error);
+	json_decref(error);
+	text_done(&message);
+}
+
+int args_fail(const struct invocation *inv, const struct problems *problems)
+{
+	char hint[128];
+
+	snprintf(hint, sizeof(hint), "tare help%s%s", *inv->verb->name ? " " : "", inv->verb->name);
+	if (inv->json) {
+		problems_json(inv, problems, hint);
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < kept(problems); i++)
+		fprintf(stderr, "tare: %s\n", problems->texts[i]);
+	if (problems->count > PROBLEMS)
+		fprintf(stderr, "tare: and %zu more\n", problems->count - PROBLEMS);
+	fprintf(stderr, "      nothing was run; see %s\n", hint);
+	return EXIT_USAGE;
+}
+
+static int plan_of_flags(const struct invocation *inv, struct plan *ret)
+{
+	plan_init(ret);
+	memcpy(ret->target, inv->target, sizeof(ret->target));
+	plan_add(ret, PHASE_MEASURE)->workload = inv->workload;
+	return 0;
+}
+
+int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *err)
+{
+	int r;
+
+	if (!*inv->plan_path)
+		return plan_of_flags(inv, ret);
+	r = plan_load(ret, inv->plan_path, err);
+	if (r < 0)
+		return r;
+	if (*inv->target) {
+		memcpy(ret->target, inv->target, sizeof(ret->target));
+	} else if (!*ret->target && !inv->print_plan) {
+		r = err_set(err, -EINVAL, "%s names no target", inv->plan_path);
+		err_hint(err, "tare run %s TARGET", inv->plan_path);
+	}
+	if (r < 0)
+		plan_done(ret);
+	return r;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "report/layout.h"
+#include "report/summary.h"
+
+#define LAYOUT_NAME "layout"
+
+static void to_stderr(const struct progress *p, struct text *text)
+{
+	const struct report_style style = { .utf8 = p->utf8 };
+
+	layout_finish(text, 0, &style);
+	fputs(text_string(text), stderr);
+	fflush(stderr);
+	text_done(text);
+}
+
+static void clear_live(struct progress *p)
+{
+	if (p->live_shown)
+		fputs("\r\033[K", stderr);
+	p->live_shown = false;
+}
+
+static void add_phase(const struct progress *p, struct text *ret)
+{
+	if (strcmp(p->name, LAYOUT_NAME) == 0)
+		text_add(ret, "writing the test file");
+	else
+		text_add(ret, "%zu/%zu %s", p->index + 1, p->count, p->name);
+}
+
+/* What writing phases amount to: a volume where one is given, a time where that ends them. */
+struct writes {
+	uint64_t bytes, ns;
+	size_t phase_count;
+	bool trims;
+};
+
+static struct writes count_writes(const struct plan *plan, uint64_t target_bytes)
+{
+	struct writes ret = { 0 };
+
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		const struct workload *w = &plan->phases[i].workload;
+
+		if (plan->phases[i].kind != PHASE_MEASURE || !workload_writes(w))
+			continue;
+		ret.phase_count++;
+		ret.trims |= workload_trims(w);
+		if (w->io_size_bytes)
+			ret.bytes += w->io_size_bytes;
+		else if (w->runtime_ns)
+			ret.ns += w->ramp_ns + w->runtime_ns;
+		else
+			ret.bytes += w->size.bytes ? w->size.bytes : target_bytes;
+	}
+	return ret;
+}
+
+static void add_volume(const struct writes *writes, struct text *ret)
+{
+	const char *verb = writes->trims ? "writes and discards" : "writes";
+	char text[UNITS_TEXT_BYTES];
+
+	text_add(ret, "%s ", verb);
+	if (writes->bytes)
+		text_add(ret, "up to %s", units_format_size((double)writes->bytes, text));
+	if (writes->bytes && writes->ns)
+		text_add(ret, ", and ");
+	if (writes->ns)
+		text_add(ret, "for %.3g s as much as it takes", (double)writes->ns / 1e9);
+	text_add(ret, " in %zu phase%s", writes->phase_count, writes->phase_count == 1 ? "" : "s");
+}
+
+void progress_summary(const struct plan *plan, const struct target_info *info, struct text *ret)
+{
+	const struct writes writes = count_writes(plan, info->size_bytes);
+	char text[UNITS_TEXT_BYTES];
+
+	if (info->ours) {
+		text_add(ret, "not destructive: in a file of its own, removed afterwards; writes it "
+			      "once, %s", units_format_size((double)info->size_bytes, text));
+		if (writes.phase_count) {
+			text_add(ret, ", then ");
+			add_volume(&writes, ret);
+		}
+		return;
+	}
+	if (!writes.phase_count) {
+		text_add(ret, "not destructive: reads only");
+		return;
+	}
+	if (info->kind == TARGET_NULL || info->kind == TARGET_SIM || info->kind == TARGET_CHAR) {
+		text_add(ret, "not destructive: nothing is kept there; ");
+	} else if (info->kind == TARGET_BLOCK) {
+		text_add(ret, "DESTRUCTIVE: erases this device");
+		if (info->consent[0])
+			text_add(ret, ", allowed by %s", info->consent);
+		text_add(ret, "; ");
+	} else {
+		text_add(ret, "DESTRUCTIVE: overwrites this file, named expendable; ");
+	}
+	add_volume(&writes, ret);
+}
+
+static void on_target(void *ctx, const struct target_info *info)
+{
+	struct progress *p = ctx;
+	struct text text = TEXT_INIT;
+
+	if (p->header) {
+		report_target_text(info, &p->style, &text);
+		fputs(text_string(&text), stdout);
+		fflush(stdout);
+		text_done(&text);
+	}
+	if (p->how == PROGRESS_SILENT)
+		return;
+	summary_add_printable(&text, info->spec);
+	text_add(&text, ": ");
+	progress_summary(p->plan, info, &text);
+	text_add(&text, "\n");
+	to_stderr(p, &text);
+}
+
+static void on_begin(void *ctx, const char *name, size_t index, size_t count)
+{
+	struct progress *p = ctx;
+	struct text text = TEXT_INIT;
+
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	p->index = index;
+	p->count = count;
+	if (p->how != PROGRESS_LINES)
+		return;
+	add_phase(p, &text);
+	text_add(&text, "\n");
+	to_stderr(p, &text);
+}
+
+/* Cut to the terminal's width: a line that wraps cannot be cleared. */
+static void show_live(struct progress *p, struct text *line)
+{
+	size_t columns = 0, i;
+
+	for (i = 0; i < line->length; i++) {
+		columns += ((unsigned char)line->data[i] & 0xc0) != 0x80;
+		if (columns >= p->columns)
+			break;
+	}
+	if (line->data && i < line->length) {
+		line->data[i] = '\0';
+		line->length = i;
+	}
+	fputs("\r\033[K", stderr);
+	p->live_shown = true;
+	to_stderr(p, line);
+}
+
+static void add_left(const struct engine_progress *e, struct text *ret)
+{
+	if (e->total_ns > e->elapsed_ns)
+		text_add(ret, "  %.0f s left", (double)(e->total_ns - e->elapsed_ns) / 1e9);
+	else if (e->total_bytes > e->done_bytes && e->bytes_per_s > 0)
+		text_add(ret, "  %.0f %%, %.0f s left",
+			 100.0 * (double)e->done_bytes / (double)e->total_bytes,
+			 (double)(e->total_bytes - e->done_bytes) / e->bytes_per_s);
+}
+
+static void on_progress(void *ctx, const struct engine_progress *e)
+{
+	struct progress *p = ctx;
+	struct text line = TEXT_INIT;
+	char text[UNITS_TEXT_BYTES];
+
+	if (p->how != PROGRESS_LIVE)
+		return;
+	add_phase(p, &line);
+	if (e->ramping)
+		text_add(&line, "  warming up");
+	text_add(&line, "  %s", units_format_rate(e->iops, text));
+	text_add(&line, "  %s", units_format_rate_bytes(e->bytes_per_s, text));
+	if (e->latency_ns_p99)
+		text_add(&line, "  p99 %s", units_format_latency((double)e->latency_ns_p99, text));
+	add_left(e, &line);
+	show_live(p, &line);
+}
+
+static void on_end(void *ctx, const struct measurement *m)
+{
+	struct progress *p = ctx;
+	struct text line = TEXT_INIT;
+	char text[UNITS_TEXT_BYTES];
+
+	clear_live(p);
+	if (p->how != PROGRESS_LINES || !m)
+		return;
+	add_phase(p, &line);
+	text_add(&line, ":");
+	for (int kind = 0; kind < OP_KINDS; kind++) {
+		const struct op_result *op = &m->ops[kind];
+
+		if (!op->count)
+			continue;
+		text_add(&line, " %s %s", op_names[kind],
+			 units_format_rate(summary_per_second(op->count, m->duration_ns), text));
+		text_add(&line, ", %s", units_format_rate_bytes(summary_per_second(op->bytes,
+										   m->duration_ns),
+								text));
+		text_add(&line, ", p99 %s;",
+			 units_format_latency((double)histogram_percentile_ns(op->latency, 990000),
+					      text));
+	}
+	text_add(&line, " %s\n", m->level[0] ? m->level : "done");
+	to_stderr(p, &line);
+}
+
+void progress_init(struct progress *p, const struct invocation *inv, const struct plan *plan)
+{
+	const bool terminal = isatty(STDERR_FILENO);
+	struct winsize size;
+
+	memset(p, 0, sizeof(*p));
+	p->plan = plan;
+	p->header = !inv->json;
+	invocation_style(inv, &p->style);
+	p->utf8 = p->style.utf8;
+	p->how = inv->progress == PROGRESS_NONE			 ? PROGRESS_SILENT :
+		 inv->progress == PROGRESS_AUTO && terminal ? PROGRESS_LIVE : PROGRESS_LINES;
+	p->columns = 80;
+	if (terminal && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		p->columns = size.ws_col;
+}
+
+void progress_done(struct progress *p)
+{
+	clear_live(p);
+}
+
+struct measure_observer progress_observer(struct progress *p)
+{
+	return (struct measure_observer){ .ctx = p,
+					  .target = on_target,
+					  .begin = on_begin,
+					  .progress = on_progress,
+					  .end = on_end };
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/runner.h"
+
+#include "cli/progress.h"
+#include "cli/stop.h"
+#include "measure/measure.h"
+
+static int print_result(const struct invocation *inv, const struct runner *runner,
+			const struct result *result)
+{
+	struct report_style style;
+	struct text text = TEXT_INIT;
+	int printed, exit_code = exit_of_result(result);
+
+	if (inv->json) {
+		report_json(result, &text);
+	} else {
+		invocation_style(inv, &style);
+		style.full = runner->full;
+		text_add(&text, "\n");
+		report_text(result, &style, &text);
+	}
+	printed = print_text(inv, &text);
+	text_done(&text);
+	return printed != EXIT_DONE ? printed : exit_code;
+}
+
+int runner_run(const struct invocation *inv, const struct runner *runner)
+{
+	struct progress progress;
+	struct result result;
+	struct err err = { 0 };
+	struct measure_options options = {
+		.stop = stop_on_signals(),
+		.erase_serial = inv->erase_serial[0] ? inv->erase_serial : NULL,
+		.expendable_path = inv->expendable[0] ? inv->expendable : NULL,
+		.test_file_bytes = runner->test_file_bytes,
+		.layout_ns_max = runner->layout_ns_max,
+		.command = inv->command,
+	};
+	int r, exit_code;
+
+	progress_init(&progress, inv, runner->plan);
+	options.observer = progress_observer(&progress);
+	r = measure_plan(runner->plan, &options, &result, &err);
+	progress_done(&progress);
+	if (r < 0)
+		exit_code = invocation_fail(inv, exit_of_refusal(r), &err);
+	else
+		exit_code = print_result(inv, runner, &result);
+	result_done(&result);
+	return exit_code;
+}

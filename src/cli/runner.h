@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* runner - runs a plan for `check` and `run`: signals, progress, result, exit code. */
+
+#include "cli/cli.h"
+
+struct runner {
+	const struct plan *plan;
+	uint64_t test_file_bytes;	/* as measure_options */
+	uint64_t layout_ns_max;
+	bool full;			/* report every measurement in full */
+};
+
+/* Runs and prints; returns an enum exit_code. */
+int runner_run(const struct invocation *inv, const struct runner *runner);

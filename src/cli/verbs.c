@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <string.h>
+
+extern const struct verb verb_help, verb_version, verb_completion;
+
+/* In the order help lists them. Add a verb here and its file to meson.build. */
+const struct verb *const verbs[] = {
+	&verb_help,
+	&verb_version,
+	&verb_completion,
+	NULL,
+};
+
+const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; verbs[i]; i++) {
+		if (strcmp(verbs[i]->name, name) == 0)
+			return verbs[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/data.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <xxhash.h>
+
+#include "base/units.h"
+#include "engine/data_block.h"
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the bytes of a block derive from; each chunk adds its position. */
+static uint64_t block_key(const struct data *data, const struct data_block *block)
+{
+	const uint64_t place = random_mix(data->seed_key + block->offset_bytes);
+	const uint64_t key = random_mix(place + block->generation);
+
+	if ((uint32_t)key < data->dedupe_below)
+		return random_mix(data->seed_key + (key >> 32) % DATA_DEDUPE_POOL);
+	return key;
+}
+
+static uint64_t chunk_key(uint64_t key, size_t at_bytes)
+{
+	return key + at_bytes * 0x9e3779b97f4a7c15u;
+}
+
+/* Doubling: n copies in log n calls. */
+static void write_pattern(const struct data *data, size_t at_bytes, uint8_t *to,
+			  size_t length_bytes)
+{
+	const size_t n = data->pattern_bytes;
+	size_t done = smaller(n, length_bytes);
+
+	for (size_t i = 0; i < done; i++)
+		to[i] = data->pattern[(at_bytes + i) % n];
+	while (done < length_bytes) {
+		const size_t more = smaller(done, length_bytes - done);
+
+		memcpy(to + done, to, more);
+		done += more;
+	}
+}
+
+static void write_content(const struct data *data, uint64_t key, size_t at_bytes, uint8_t *to,
+			  size_t length_bytes)
+{
+	size_t random_bytes;
+
+	switch ((enum workload_data)data->kind) {
+	case DATA_RANDOM:
+		random_bytes = (length_bytes * (PPM - data->compress_ppm) + PPM / 2) / PPM;
+		data->kernel->fill(to, random_bytes, chunk_key(key, at_bytes));
+		if (random_bytes < length_bytes)
+			memset(to + random_bytes, 0, length_bytes - random_bytes);
+		break;
+	case DATA_ZERO:
+		memset(to, 0, length_bytes);
+		break;
+	case DATA_PATTERN:
+		write_pattern(data, at_bytes, to, length_bytes);
+		break;
+	}
+}
+
+uint64_t data_header_checksum(const struct data_header *header)
+{
+	return XXH3_64bits(&header->generation,
+			   sizeof(*header) - offsetof(struct data_header, generation));
+}
+
+struct data_header data_header_of(const struct data *data, const struct data_block *block)
+{
+	struct data_header header = {
+		.magic = DATA_MAGIC,
+		.generation = block->generation,
+		.offset_bytes = block->offset_bytes,
+		.seed = data->seed,
+		.block_bytes = data->block_bytes,
+		.kind = data->kind,
+		.compress_ppm = data->compress_ppm,
+		.pattern_bytes = data->pattern_bytes,
+	};
+
+	memcpy(&header.pattern, data->pattern, sizeof(header.pattern));
+	header.checksum = data_header_checksum(&header);
+	return header;
+}
+
+/*
+ * Generations are multiplied before they are stamped, so that neighbours differ in half
+ * their bits and a damaged stamp does not look like that of another write.
+ */
+#define SPREAD 0x9e3779b97f4a7c15u
+#define SPREAD_INVERSE 0xf1de83e19937733du	/* SPREAD * SPREAD_INVERSE = 1 modulo 2^64 */
+
+struct data_stamp data_stamp_read(const uint8_t *sector)
+{
+	struct data_stamp stamp, mask;
+
+	memcpy(&stamp, sector, sizeof(stamp));
+	memcpy(&mask, sector + sizeof(stamp), sizeof(mask));
+	stamp.generation = (stamp.generation ^ mask.generation) * SPREAD_INVERSE;
+	stamp.offset_bytes ^= mask.offset_bytes;
+	return stamp;
+}
+
+static void stamp_write(uint8_t *sector, const struct data_block *block, size_t at_bytes)
+{
+	struct data_stamp stamp;
+
+	memcpy(&stamp, sector + sizeof(stamp), sizeof(stamp));
+	stamp.generation ^= block->generation * SPREAD;
+	stamp.offset_bytes ^= block->offset_bytes + at_bytes;
+	memcpy(sector, &stamp, sizeof(stamp));
+}
+
+/* The first sector of a block has its header instead. */
+static void write_stamps(const struct data *data, const struct data_block *block, size_t at_bytes,
+			 uint8_t *to, size_t length_bytes)
+{
+	if (at_bytes == 0) {
+		const struct data_header header = data_header_of(data, block);
+
+		memcpy(to, &header, sizeof(header));
+	}
+	for (size_t i = at_bytes ? 0 : DATA_SECTOR_BYTES; i < length_bytes; i += DATA_SECTOR_BYTES)
+		stamp_write(to + i, block, at_bytes + i);
+}
+
+void data_chunk_write(const struct data *data, const struct data_block *block, size_t at_bytes,
+		      uint8_t *to, size_t length_bytes)
+{
+	write_content(data, block_key(data, block), at_bytes, to, length_bytes);
+	if (data->verify)
+		write_stamps(data, block, at_bytes, to, length_bytes);
+}
+
+void data_fill(const struct data *data, void *buffer, size_t length_bytes, uint64_t offset_bytes,
+	       uint64_t generation)
+{
+	uint8_t *to = buffer;
+
+	assert(!data->verify || length_bytes % data->block_bytes == 0);
+	for (size_t i = 0; i < length_bytes; i += data->block_bytes) {
+		const struct data_block block = { offset_bytes + i, generation };
+		const size_t block_bytes = smaller(data->block_bytes, length_bytes - i);
+
+		for (size_t at = 0; at < block_bytes; at += DATA_CHUNK_BYTES)
+			data_chunk_write(data, &block, at, to + i + at,
+					 smaller(DATA_CHUNK_BYTES, block_bytes - at));
+	}
+}
+
+static bool stamps_fit(const struct data_block *block, size_t at_bytes, const uint8_t *found,
+		       size_t length_bytes)
+{
+	uint64_t difference = 0;
+
+	for (size_t i = at_bytes ? 0 : DATA_SECTOR_BYTES; i < length_bytes; i += DATA_SECTOR_BYTES) {
+		const struct data_stamp stamp = data_stamp_read(found + i);
+
+		difference |= stamp.generation ^ block->generation;
+		difference |= stamp.offset_bytes ^ (block->offset_bytes + at_bytes + i);
+	}
+	return difference == 0;
+}
+
+static bool chunk_fits(const struct data *data, const struct data_block *block, size_t at_bytes,
+		       const uint8_t *found, size_t length_bytes)
+{
+	uint8_t expected[DATA_CHUNK_BYTES] __attribute__((aligned(64)));
+	uint64_t key;
+
+	if (!data->plain) {
+		data_chunk_write(data, block, at_bytes, expected, length_bytes);
+		return memcmp(expected, found, length_bytes) == 0;
+	}
+	key = chunk_key(block_key(data, block), at_bytes);
+	return data->kernel->same(found, length_bytes, key,
+				  at_bytes ? DATA_STAMP_BYTES : sizeof(struct data_header)) &&
+	       stamps_fit(block, at_bytes, found, length_bytes);
+}
+
+/* The generation is the block's own word for it: the rest must follow from it. */
+static bool block_fits(const struct data *data, const uint8_t *found, uint64_t offset_bytes,
+		       uint64_t generation_min, uint64_t generation)
+{
+	struct data_block block = { .offset_bytes = offset_bytes };
+	struct data_header header;
+
+	memcpy(&block.generation, found + offsetof(struct data_header, generation),
+	       sizeof(block.generation));
+	if (block.generation < generation_min || block.generation > generation)
+		return false;
+	header = data_header_of(data, &block);
+	if (memcmp(&header, found, sizeof(header)) != 0)
+		return false;
+	for (size_t at = 0; at < data->block_bytes; at += DATA_CHUNK_BYTES)
+		if (!chunk_fits(data, &block, at, found + at,
+				smaller(DATA_CHUNK_BYTES, data->block_bytes - at)))
+			return false;
+	return true;
+}
+
+enum data_verdict data_check(const struct data *data, const void *buffer, size_t length_bytes,
+			     uint64_t offset_bytes, uint64_t generation_min, uint64_t generation,
+			     struct data_finding *finding)
+{
+	const uint8_t *found = buffer;
+
+	assert(data->verify && length_bytes % data->block_bytes == 0);
+	for (size_t i = 0; i < length_bytes; i += data->block_bytes) {
+		struct data_finding local;
+
+		if (block_fits(data, found + i, offset_bytes + i, generation_min, generation))
+			continue;
+		if (!finding)
+			finding = &local;
+		*finding = (struct data_finding){ .offset_bytes = offset_bytes + i };
+		finding->verdict = data_diagnose(data, found + i, offset_bytes + i, generation_min,
+						 generation, finding);
+		return finding->verdict;
+	}
+	return DATA_GOOD;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* "0xdeadbeef" is four bytes in the order written; anything else is its own text. */
+static int parse_pattern(struct data *data, const char *pattern, struct err *err)
+{
+	const char *hex = pattern + 2;
+	size_t length = strlen(pattern);
+
+	if (!length)
+		return err_set(err, -EINVAL, "pattern data needs a pattern, \"0xdeadbeef\" or text");
+	assert(length < sizeof(data->pattern));
+	if (pattern[0] != '0' || (pattern[1] != 'x' && pattern[1] != 'X')) {
+		memcpy(data->pattern, pattern, length);
+		data->pattern_bytes = (uint32_t)length;
+		return 0;
+	}
+	length -= 2;
+	if (!length || length % 2)
+		return err_set(err, -EINVAL, "pattern '%s': two hex digits make a byte", pattern);
+	for (size_t i = 0; i < length; i++) {
+		const int digit = hex_digit(hex[i]);
+
+		if (digit < 0)
+			return err_set(err, -EINVAL, "pattern '%s': '%c' is no hex digit", pattern,
+				       hex[i]);
+		data->pattern[i / 2] = (uint8_t)(data->pattern[i / 2] << 4 | digit);
+	}
+	data->pattern_bytes = (uint32_t)(length / 2);
+	return 0;
+}
+
+static int check_together(const struct workload *workload, uint32_t block_bytes, struct err *err)
+{
+	const bool is_random = workload->data == DATA_RANDOM;
+
+	if (workload->compress_ppm && !is_random)
+		return err_set(err, -EINVAL, "a compressible share is of random data only");
+	if (workload->dedupe_ppm && !is_random)
+		return err_set(err, -EINVAL, "a dedupe share is of random data only");
+	if (workload->dedupe_ppm && workload->verify)
+		return err_set(err, -EINVAL, "verified blocks are all different: no dedupe share");
+	if (workload->verify && block_bytes % DATA_SECTOR_BYTES)
+		return err_set(err, -EINVAL, "verified blocks are multiples of %u bytes, not %u",
+			       DATA_SECTOR_BYTES, block_bytes);
+	return 0;
+}
+
+int data_init(struct data *data, const struct workload *workload, uint32_t block_bytes,
+	      uint64_t seed, struct err *err)
+{
+	struct data d = {
+		.kind = workload->data,
+		.compress_ppm = workload->compress_ppm,
+		.dedupe_below = ((uint64_t)workload->dedupe_ppm << 32) / PPM,
+		.seed = seed,
+		.seed_key = random_mix(seed),
+		.verify = workload->verify,
+		.plain = workload->data == DATA_RANDOM && !workload->compress_ppm,
+		.block_bytes = block_bytes,
+		.kernel = data_kernels()[0],
+	};
+	int r;
+
+	assert(block_bytes > 0 && workload->compress_ppm <= PPM && workload->dedupe_ppm <= PPM);
+	r = check_together(workload, block_bytes, err);
+	if (r < 0)
+		return r;
+	if (workload->data == DATA_PATTERN) {
+		r = parse_pattern(&d, workload->pattern, err);
+		if (r < 0)
+			return r;
+	}
+	*data = d;
+	return 0;
+}
+
+const char *data_fill_name(void)
+{
+	return data_kernels()[0]->name;
+}

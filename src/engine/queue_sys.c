@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/queue_sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int32_t trim(int fd, bool is_device, const struct io *io)
+{
+	uint64_t range[2] = { io->offset_bytes, io->length_bytes };
+	int r;
+
+	if (is_device)
+		r = ioctl(fd, BLKDISCARD, range);
+	else
+		r = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			      (off_t)io->offset_bytes, (off_t)io->length_bytes);
+	return r < 0 ? -errno : 0;
+}
+
+int32_t queue_sys_call(int fd, bool is_device, const struct io *io)
+{
+	ssize_t r = -1;
+
+	switch ((enum io_kind)io->kind) {
+	case IO_READ:
+		r = pread(fd, io->buffer, io->length_bytes, (off_t)io->offset_bytes);
+		break;
+	case IO_WRITE:
+		r = pwrite(fd, io->buffer, io->length_bytes, (off_t)io->offset_bytes);
+		break;
+	case IO_TRIM:
+		return trim(fd, is_device, io);
+	case IO_FSYNC:
+		r = fsync(fd);
+		break;
+	case IO_FDATASYNC:
+		r = fdatasync(fd);
+		break;
+	}
+	return r < 0 ? -errno : (int32_t)r;
+}
+
+bool queue_sys_is_device(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISBLK(st.st_mode);
+}
+
+/*
+ * Reading no bytes is refused with EOPNOTSUPP before anything else when the file lacks
+ * FMODE_NOWAIT; other answers (also EBADF of a write-only fd) tell nothing.
+ */
+bool queue_sys_lacks_nowait(const struct target *target)
+{
+	const uint32_t align_bytes = target->info.logical_block_bytes > 4096 ?
+					     target->info.logical_block_bytes : 4096;
+	struct iovec iov = { .iov_len = align_bytes };
+	bool lacks = false;
+
+	if (posix_memalign(&iov.iov_base, align_bytes, align_bytes) != 0)
+		return false;
+	if (preadv2(target->fd, &iov, 1, 0, RWF_NOWAIT) < 0)
+		lacks = errno == EOPNOTSUPP;
+	free(iov.iov_base);
+	return lacks;
+}

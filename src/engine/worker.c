@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/worker.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+#define SPIN_NS (60 * MICROSECOND_NS)		/* waits longer than this sleep... */
+#define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
+#define STOP_CHECK_NS (50 * MILLISECOND_NS)
+#define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
+#define STANDSTILL_COUNT (1u << 26)
+
+static const uint8_t op_of_kind[] = {
+	[IO_READ] = OP_READ,	 [IO_WRITE] = OP_WRITE,	    [IO_TRIM] = OP_TRIM,
+	[IO_FSYNC] = OP_SYNC, [IO_FDATASYNC] = OP_SYNC,
+};
+
+static inline bool stop_raised(const struct work *work)
+{
+	return work->stop && *work->stop;
+}
+
+static inline uint32_t in_flight(const struct worker *w)
+{
+	return w->depth_count - w->free_count;
+}
+
+static void fail(struct worker *w, const struct worker_slot *slot, bool in_sync, int code)
+{
+	recorder_error(&w->recorder, in_sync ? OP_SYNC : op_of_kind[slot->kind], code);
+	if (!w->failed) {
+		w->failed = true;
+		w->failed_slot = *slot;
+		w->failed_in_sync = in_sync;
+		w->failed_code = code;
+	}
+	atomic_store_explicit(&w->work->aborted, true, memory_order_relaxed);
+}
+
+/* The queue itself is broken: nothing in flight will come back. */
+static void fail_queue(struct worker *w, int code)
+{
+	fail(w, &(struct worker_slot){ .kind = IO_READ }, false, code);
+	w->free_count = w->depth_count;
+	w->finished = true;
+}
+
+/* An amount in whole requests is a number of them. */
+static void count_bytes(struct worker *w)
+{
+	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
+	    w->left_bytes % w->mix.length_bytes)
+		return;
+	w->left_count = w->left_bytes / w->mix.length_bytes;
+	w->left_bytes = WORK_UNLIMITED;
+}
+
+static void begin_limits(struct worker *w)
+{
+	const struct workload *workload = w->work->workload;
+
+	w->left_bytes = workload->io_size_bytes ?
+				worker_share(workload->io_size_bytes, w->index, workload->job_count,
+					     workload->block_bytes) :
+				WORK_UNLIMITED;
+	w->left_count = WORK_UNLIMITED;
+	if (!workload->io_size_bytes && w->work->end_ns == NEVER_NS) {
+		w->left_count = address_pass_count(&w->address);
+		if (w->left_count > 0)
+			return;
+		w->left_count = WORK_UNLIMITED;
+		w->left_bytes = worker_share(w->work->range.size_bytes, w->index,
+					     workload->job_count, workload->block_bytes);
+	}
+	count_bytes(w);
+}
+
+void worker_begin(struct worker *w)
+{
+	const struct work *work = w->work;
+
+	recorder_begin(&w->recorder, work->begin_ns, work->start_ns);
+	w->left_bytes = w->left_count = WORK_UNLIMITED;
+	if (w->recorder.measuring)
+		begin_limits(w);
+	if (w->open_loop)
+		pace_init(&w->pace, work->workload->rate_iops,
+			  work->workload->arrival == ARRIVAL_POISSON, work->workload->burst_count,
+			  work->begin_ns, random_mix(work->seed + 0x9000u + w->index));
+	worker_usage_begin(w);
+}
+
+static void tick(struct worker *w, uint64_t now_ns)
+{
+	if (now_ns >= w->work->end_ns)
+		recorder_ending(&w->recorder);
+	if (!recorder_tick(&w->recorder, now_ns))
+		return;
+	begin_limits(w);
+	w->depth_sum = w->depth_samples = 0;
+	w->depth_max = 0;
+	w->backlog_ns_max = 0;
+	worker_usage_begin(w);
+}
+
+/* Nothing starts any more once this is true. */
+static inline bool is_over(struct worker *w, uint64_t now_ns)
+{
+	const struct work *work = w->work;
+
+	if (stop_raised(work)) {
+		w->interrupted = true;
+		return true;
+	}
+	if (w->left_count == 0 || w->left_bytes == 0 ||
+	    atomic_load_explicit(&work->aborted, memory_order_relaxed))
+		return true;
+	if (!w->open_loop)
+		return now_ns >= work->end_ns;
+	return pace_peek(&w->pace) >= work->end_ns ||
+	       (work->end_ns != NEVER_NS && now_ns >= work->end_ns + GRACE_NS);
+}
+
+static inline void pushed(struct worker *w, uint32_t count)
+{
+	const uint32_t flying = in_flight(w);
+
+	w->depth_sum += (uint64_t)flying * count;
+	w->depth_samples += count;
+	if (flying > w->depth_max)
+		w->depth_max = flying;
+	w->queue->ops->push(w->queue, w->ios, count);
+}
+
+/* See engine.h: a batch that is done within its own submission may be larger. */
+static inline void adapt_batch(struct worker *w, uint32_t pushed_count)
+{
+	if (w->free_count < w->depth_count)
+		w->batch_count = w->work->batch_count;
+	else if (pushed_count == w->batch_count && w->batch_count < w->depth_count)
+		w->batch_count = w->batch_count * 2 < w->depth_count ? w->batch_count * 2 :
+								       w->depth_count;
+	if (w->batch_count > w->batch_max)
+		w->batch_max = w->batch_count;
+}
+
+/*
+ * The plain loop: closed, one kind, one size, nothing to fill or to verify. kind is a
+ * constant where it is called, so that each call is a loop of its own.
+ */
+static inline __attribute__((always_inline)) void plain_start(struct worker *w, enum io_kind kind,
+							      uint32_t count, uint64_t now_ns)
+{
+	const uint32_t length_bytes = w->mix.length_bytes;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t tag = w->free_tags[--w->free_count];
+		const uint64_t offset_bytes = address_next(&w->address, length_bytes);
+		struct io *io = &w->ios[i];
+
+		w->slots[tag].submit_ns = now_ns;
+		w->slots[tag].offset_bytes = offset_bytes;
+		io->offset_bytes = offset_bytes;
+		io->buffer = w->pool + tag * w->stride_bytes;
+		io->length_bytes = length_bytes;
+		io->tag = tag;
+		io->kind = (uint8_t)kind;
+	}
+	if (w->left_count != WORK_UNLIMITED)
+		w->left_count -= count;
+	pushed(w, count);
+}
+
+static inline __attribute__((always_inline)) void plain_complete(struct worker *w,
+								 enum io_kind kind, uint32_t count,
+								 uint64_t now_ns)
+{
+	const uint32_t length_bytes = w->mix.length_bytes;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct io_done *done = &w->dones[i];
+		struct worker_slot *slot = &w->slots[done->tag];
+		const uint64_t end_ns = done->done_ns ? done->done_ns : now_ns;
+
+		w->free_tags[w->free_count++] = done->tag;
+		if (__builtin_expect(done->result != (int32_t)length_bytes, 0)) {
+			slot->length_bytes = length_bytes;
+			slot->kind = (uint8_t)kind;
+			fail(w, slot, false, done->result < 0 ? done->result :
+					     kind == IO_READ  ? -ENODATA :
+								-ENOSPC);
+			continue;
+		}
+		recorder_add(&w->recorder, kind == IO_READ ? OP_READ : OP_WRITE, length_bytes,
+			     end_ns - slot->submit_ns);
+	}
+}
+
+static inline __attribute__((always_inline)) void plain_run(struct worker *w, enum io_kind kind)
+{
+	struct queue *queue = w->queue;
+	int (*const reap)(struct queue *, struct io_done *, uint32_t, uint32_t, uint64_t) =
+		queue->ops->reap;
+	const struct clock clock = *w->work->clock;
+	uint64_t now_ns = clock_now_ns(&clock);
+
+	/* An amount of bytes that is no whole number of requests is the general loop's to end. */
+	while (!is_over(w, now_ns) && w->left_bytes == WORK_UNLIMITED) {
+		uint32_t count = w->free_count < w->batch_count ? w->free_count : w->batch_count;
+		int r;
+
+		if (count > w->left_count)
+			count = (uint32_t)w->left_count;
+		if (count > 0)
+			plain_start(w, kind, count, clock_now_ns(&clock));
+		r = reap(queue, w->dones, w->free_count && w->left_count ? 0 : w->wait_count,
+			 w->depth_count, NEVER_NS);
+		now_ns = clock_now_ns(&clock);
+		if (__builtin_expect(r < 0, 0)) {
+			fail_queue(w, r);
+			return;
+		}
+		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0))
+			tick(w, now_ns);
+		plain_complete(w, kind, (uint32_t)r, now_ns);
+		if (w->work->batch_grows)
+			adapt_batch(w, count);
+	}
+}
+
+/* Everything else: the general loop, in real and in virtual time. */
+
+static void short_or_failed(struct worker *w, struct worker_slot *slot, const struct io_done *done)
+{
+	int code = done->result;
+
+	if (code >= 0)
+		code = slot->kind == IO_READ ? -ENODATA : -ENOSPC;
+	fail(w, slot, slot->sync_ns != 0, code);
+	if (w->work->map.words && (slot->kind == IO_WRITE || slot->kind == IO_TRIM))
+		verify_release(&w->work->map, slot->offset_bytes, slot->length_bytes, false);
+}
+
+static void record(struct worker *w, const struct worker_slot *slot, uint64_t end_ns)
+{
+	struct recorder *recorder = &w->recorder;
+	const enum op_kind op = op_of_kind[slot->kind];
+
+	/* An open loop's requests belong to the time they were meant for. */
+	if (!w->open_loop) {
+		recorder_add(recorder, op, slot->length_bytes, end_ns - slot->submit_ns);
+		return;
+	}
+	if (slot->intended_ns < recorder->start_ns || !recorder->measuring)
+		return;
+	recorder_add(recorder, op, slot->length_bytes, end_ns - slot->intended_ns);
+	histogram_add(recorder->service[op], end_ns - slot->submit_ns);
+}
+
+static void record_sync(struct worker *w, const struct worker_slot *slot, uint64_t end_ns)
+{
+	struct recorder *recorder = &w->recorder;
+
+	if (w->open_loop && (slot->intended_ns < recorder->start_ns || !recorder->measuring))
+		return;
+	recorder_add(recorder, OP_SYNC, 0, end_ns - slot->sync_ns);
+	if (w->open_loop)
+		histogram_add(recorder->service[OP_SYNC], end_ns - slot->sync_ns);
+}
+
+static void verify_done(struct worker *w, const struct worker_slot *slot, uint32_t tag)
+{
+	struct work *work = w->work;
+
+	if (slot->kind == IO_WRITE || slot->kind == IO_TRIM)
+		verify_release(&work->map, slot->offset_bytes, slot->length_bytes,
+			       slot->kind == IO_WRITE);
+	else if (slot->kind == IO_READ)
+		verify_check(&work->map, &work->data, w->pool + tag * w->stride_bytes,
+			     slot->offset_bytes, slot->length_bytes,
+			     w->snapshots + (size_t)tag * w->snapshot_units, &w->tally);
+}
+
+static void complete(struct worker *w, const struct io_done *done, uint64_t now_ns)
+{
+	struct worker_slot *slot = &w->slots[done->tag];
+	const uint64_t end_ns = done->done_ns ? done->done_ns : now_ns;
+	const bool moves_bytes = slot->kind <= IO_WRITE && !slot->sync_ns;
+	const int32_t want = moves_bytes ? (int32_t)slot->length_bytes : 0;
+
+	if (__builtin_expect(done->result != want, 0)) {
+		short_or_failed(w, slot, done);
+	} else if (w->sync_each && slot->kind == IO_WRITE && !slot->sync_ns) {
+		w->sync_tags[w->sync_tag_count++] = done->tag;
+		return;
+	} else {
+		if (slot->sync_ns)
+			record_sync(w, slot, end_ns);
+		record(w, slot, end_ns);
+		if (w->work->map.words)
+			verify_done(w, slot, done->tag);
+	}
+	w->free_tags[w->free_count++] = done->tag;
+	if (w->work->workload->think_ns && --w->think_left == 0) {
+		w->think_left = w->work->workload->think_count ? w->work->workload->think_count : 1;
+		w->think_until_ns = end_ns + w->work->workload->think_ns;
+	}
+}
+
+/* The last request of an amount is cut to what is left, in whole granules. */
+static uint32_t cut(const struct worker *w, uint32_t length_bytes)
+{
+	const uint64_t granule = w->work->range.granule_bytes;
+
+	if (w->left_bytes >= length_bytes)
+		return length_bytes;
+	return (uint32_t)((w->left_bytes + granule - 1) / granule * granule);
+}
+
+static void draw(struct worker *w, struct io *io)
+{
+	uint32_t length_bytes;
+
+	io->kind = (uint8_t)mix_next(&w->mix, &length_bytes);
+	io->offset_bytes = address_next(&w->address, length_bytes);
+	io->length_bytes = w->left_bytes == WORK_UNLIMITED ? length_bytes : cut(w, length_bytes);
+}
+
+/* The next request; false when it has to wait for a write to its blocks. */
+static bool next_request(struct worker *w, struct io *io)
+{
+	struct work *work = w->work;
+
+	if (w->sync_every && w->unsynced_count >= w->sync_every) {
+		*io = (struct io){ .kind = w->sync_kind };
+		w->unsynced_count = 0;
+		return true;
+	}
+	if (w->is_held)
+		*io = w->held;
+	else
+		draw(w, io);
+	if (work->map.words && io->kind != IO_READ &&
+	    !verify_claim(&work->map, io->offset_bytes, io->length_bytes)) {
+		w->held = *io;
+		w->is_held = true;
+		return false;
+	}
+	w->is_held = false;
+	if (w->left_bytes != WORK_UNLIMITED)
+		w->left_bytes -= io->length_bytes < w->left_bytes ? io->length_bytes : w->left_bytes;
+	if (w->left_count != WORK_UNLIMITED)
+		w->left_count--;
+	w->unsynced_count += io->kind == IO_WRITE;
+	return true;
+}
+
+static void content(struct worker *w, struct io *io)
+{
+	struct work *work = w->work;
+	const uint64_t generation = (uint64_t)w->index << 40 | ++w->write_count;
+
+	io->content_tag = random_mix(work->seed ^ generation) | 1;
+	if (work->map.words)
+		verify_fill(&work->map, &work->data, io->buffer, io->offset_bytes, io->length_bytes);
+	else if (work->fills)
+		data_fill(&work->data, io->buffer, io->length_bytes, io->offset_bytes, generation);
+}
+
+static void occupy(struct worker *w, struct io *io, uint64_t intended_ns, uint64_t now_ns)
+{
+	const uint32_t tag = w->free_tags[--w->free_count];
+
+	io->tag = tag;
+	io->buffer = io->kind <= IO_WRITE ? w->pool + tag * w->stride_bytes : NULL;
+	io->content_tag = 0;
+	w->slots[tag] = (struct worker_slot){
+		.submit_ns = now_ns,
+		.intended_ns = intended_ns,
+		.offset_bytes = io->offset_bytes,
+		.length_bytes = io->length_bytes,
+		.kind = io->kind,
+	};
+	if (io->kind == IO_WRITE)
+		content(w, io);
+	else if (io->kind == IO_READ && w->work->map.words)
+		verify_snapshot(&w->work->map, io->offset_bytes, io->length_bytes,
+				w->snapshots + (size_t)tag * w->snapshot_units);
+}
+
+/* When the next request may start: now or before, later, or NEVER_NS (after a completion). */
+static uint64_t next_start_ns(const struct worker *w)
+{
+	if (w->draining || w->free_count == 0 || w->left_count == 0 || w->left_bytes == 0)
+		return NEVER_NS;
+	if (!w->open_loop)
+		return w->think_until_ns;
+	return pace_peek(&w->pace) < w->work->end_ns ? pace_peek(&w->pace) : NEVER_NS;
+}
+
+static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
+{
+	const uint64_t late_ns = now_ns - intended_ns;
+
+	if (intended_ns < w->recorder.start_ns)
+		return;
+	histogram_add(w->recorder.lateness, late_ns);
+	if (w->starved && late_ns > w->backlog_ns_max)
+		w->backlog_ns_max = late_ns;
+}
+
+static uint32_t start_syncs(struct worker *w, uint64_t now_ns)
+{
+	uint32_t count = 0;
+
+	while (w->sync_tag_count > 0 && count < w->batch_count) {
+		const uint32_t tag = w->sync_tags[--w->sync_tag_count];
+
+		w->slots[tag].sync_ns = now_ns;
+		w->ios[count++] = (struct io){ .kind = w->sync_kind, .tag = tag };
+	}
+	return count;
+}
+
+/* Pushes what may start, at most a batch; returns how many. */
+static uint32_t start(struct worker *w, uint64_t now_ns)
+{
+	uint32_t count = start_syncs(w, now_ns);
+
+	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
+		uint64_t intended_ns = w->open_loop ? pace_peek(&w->pace) : now_ns;
+		struct io *io = &w->ios[count];
+
+		if (!next_request(w, io))
+			break;
+		if (w->open_loop && io->kind < IO_FSYNC) {
+			pace_take(&w->pace);
+			arrived(w, intended_ns, now_ns);
+		}
+		occupy(w, io, intended_ns, now_ns);
+		count++;
+	}
+	if (w->open_loop)
+		w->starved = w->free_count == 0 && pace_peek(&w->pace) <= now_ns;
+	if (count > 0)
+		pushed(w, count);
+	return count;
+}
+
+static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
+{
+	const int r = w->queue->ops->reap(w->queue, w->dones, min_count, w->depth_count,
+					  deadline_ns);
+	uint64_t now_ns;
+
+	if (r < 0) {
+		fail_queue(w, r);
+		return r;
+	}
+	if (r == 0)
+		return 0;
+	now_ns = clock_now_ns(w->work->clock);
+	if (recorder_due(&w->recorder, now_ns))
+		tick(w, now_ns);
+	for (int i = 0; i < r; i++)
+		complete(w, &w->dones[i], now_ns);
+	return r;
+}
+
+static void check_over(struct worker *w, uint64_t now_ns)
+{
+	if (w->draining || !is_over(w, now_ns))
+		return;
+	w->draining = true;
+	recorder_ending(&w->recorder);
+}
+
+static void nap(const struct worker *w, uint64_t until_ns)
+{
+	const uint64_t now_ns = clock_now_ns(w->work->clock);
+	uint64_t left_ns;
+
+	if (until_ns <= now_ns + SPIN_NS)
+		return;
+	left_ns = until_ns - now_ns - WAKE_EARLY_NS;
+	if (left_ns > STOP_CHECK_NS)
+		left_ns = STOP_CHECK_NS;
+	nanosleep(&(struct timespec){ .tv_nsec = (long)left_ns }, NULL);
+}
+
+/* Nothing could be started: reaps, waiting as long as that delays no start. */
+static void wait_real(struct worker *w, uint64_t now_ns)
+{
+	const uint64_t start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
+	const uint32_t flying = in_flight(w) - w->sync_tag_count;
+	uint64_t deadline_ns;
+
+	if (flying == 0 && w->is_held) {
+		sched_yield();	/* another worker writes those blocks */
+	} else if (flying == 0) {
+		nap(w, start_ns);
+	} else if (start_ns == NEVER_NS) {
+		collect(w, w->wait_count < flying ? w->wait_count : flying, NEVER_NS);
+	} else if (start_ns > now_ns + SPIN_NS) {
+		deadline_ns = start_ns - WAKE_EARLY_NS;
+		if (deadline_ns > now_ns + STOP_CHECK_NS)
+			deadline_ns = now_ns + STOP_CHECK_NS;
+		collect(w, 1, deadline_ns);
+	} else if (collect(w, 0, NEVER_NS) == 0) {
+		/* Spinning would starve kernel threads that serve this very I/O on this CPU. */
+		sched_yield();
+	}
+}
+
+static void general_run(struct worker *w)
+{
+	while (!w->finished) {
+		const uint64_t now_ns = clock_now_ns(w->work->clock);
+		uint32_t count;
+
+		if (recorder_due(&w->recorder, now_ns))
+			tick(w, now_ns);
+		check_over(w, now_ns);
+		count = start(w, now_ns);
+		if (in_flight(w) == 0 && w->draining)
+			break;
+		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
+			collect(w, 0, NEVER_NS);
+		else
+			wait_real(w, now_ns);
+		if (w->work->batch_grows)
+			adapt_batch(w, count);
+	}
+}
+
+static bool is_plain(const struct worker *w)
+{
+	const struct work *work = w->work;
+
+	return !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
+	       !w->sync_each && !work->workload->think_ns && !work->map.words &&
+	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
+}
+
+static void finish(struct worker *w)
+{
+	const uint64_t now_ns = clock_now_ns(w->work->clock);
+
+	worker_usage_end(w);
+	w->recorder.last_ns = now_ns > w->work->start_ns ? now_ns : w->work->start_ns;
+	if (w->open_loop && w->work->end_ns != NEVER_NS && w->recorder.last_ns < w->work->end_ns &&
+	    !w->interrupted && !w->failed)
+		w->recorder.last_ns = w->work->end_ns;
+	if (recorder_due(&w->recorder, w->recorder.last_ns))
+		tick(w, w->recorder.last_ns);
+	recorder_finish(&w->recorder, w->recorder.last_ns);
+	if (w->open_loop && !w->interrupted)
+		while (w->work->end_ns != NEVER_NS && pace_peek(&w->pace) < w->work->end_ns) {
+			pace_take(&w->pace);
+			w->unserved_count++;
+		}
+	w->finished = true;
+}
+
+void worker_run(struct worker *w)
+{
+	assert(w->queue);
+	assert(!w->work->clock->virtual_ns);
+	if (is_plain(w) && w->mix.kind == IO_READ)
+		plain_run(w, IO_READ);
+	else if (is_plain(w))
+		plain_run(w, IO_WRITE);
+	for (uint32_t tag = 0; tag < w->depth_count; tag++) {
+		w->slots[tag].kind = (uint8_t)w->mix.kind;
+		w->slots[tag].length_bytes = w->mix.length_bytes;
+	}
+	general_run(w);
+	finish(w);
+}
+
+uint64_t worker_step(struct worker *w)
+{
+	const struct work *work = w->work;
+	const uint64_t now_ns = clock_now_ns(work->clock);
+	uint64_t next_ns, start_ns;
+
+	assert(work->clock->virtual_ns);
+	for (uint32_t rounds = 0; !w->finished; rounds++) {
+		uint32_t count;
+		int r;
+
+		r = collect(w, 0, NEVER_NS);
+		if (recorder_due(&w->recorder, now_ns))
+			tick(w, now_ns);
+		check_over(w, now_ns);
+		count = start(w, now_ns);
+		if (w->draining && in_flight(w) == 0)
+			finish(w);
+		else if (rounds == STANDSTILL_COUNT)
+			fail_queue(w, -ELOOP);
+		else if (r == 0 && count == 0)
+			break;
+	}
+	if (w->finished)
+		return NEVER_NS;
+	next_ns = work->ops->next_ns(w->queue);
+	start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
+	return start_ns < next_ns ? start_ns : next_ns;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * worker - one job: draws requests, keeps the queue filled, records what comes back. The
+ * loop allocates nothing, takes no lock and touches no string.
+ *
+ * Life cycle:	init -> run (real time) or { step } (virtual time) -> close -> done
+ * Threads:	init by anyone; open, run, step and close by the worker's own thread; the rest is
+ *		read after it has ended. struct work is shared: read-only but for the atomics.
+ */
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "engine/address.h"
+#include "engine/data.h"
+#include "engine/engine.h"
+#include "engine/mix.h"
+#include "engine/pace.h"
+#include "engine/recorder.h"
+#include "engine/verify.h"
+
+#define WORK_UNLIMITED UINT64_MAX
+
+/* What all workers of a run share. */
+struct work {
+	const struct workload *workload;
+	struct target *target;
+	const struct queue_ops *ops;
+	const struct clock *clock;
+	const volatile sig_atomic_t *stop;	/* may be NULL */
+	_Atomic bool aborted;			/* a request failed: all end */
+	struct engine_range range;
+	uint32_t depth_count;
+	uint32_t batch_count, wait_count;
+	bool batch_grows;			/* see engine.h: not given by the user */
+	uint64_t seed;
+	struct data data;
+	bool fills;				/* each write gets fresh content */
+	struct verify_map map;			/* words NULL when not verifying */
+	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
+	uint64_t end_ns;			/* NEVER_NS: not by time */
+	uint64_t *cpus;				/* owned: pinning list */
+	size_t cpu_count;
+};
+
+struct worker_slot {
+	uint64_t submit_ns;
+	uint64_t intended_ns;
+	uint64_t offset_bytes;
+	uint64_t sync_ns;		/* submission of the sync that ends this write; 0 = none */
+	uint32_t length_bytes;
+	uint8_t kind;			/* enum io_kind it was drawn as */
+};
+
+struct worker {
+	struct work *work;
+	uint32_t index;
+
+	/* the loop's own */
+	struct queue *queue;
+	uint32_t depth_count, free_count;
+	uint32_t batch_count, wait_count;
+	uint32_t *free_tags;		/* a stack */
+	struct worker_slot *slots;	/* by tag */
+	struct io *ios;			/* being pushed */
+	struct io_done *dones;
+	char *pool;
+	size_t pool_bytes, stride_bytes;
+	struct mix mix;
+	struct address address;
+	struct pace pace;
+	bool open_loop, draining, finished, starved;
+	uint64_t left_count;		/* requests still to start: one pass */
+	uint64_t left_bytes;		/* the same by bytes: io_size */
+	uint64_t write_count;		/* makes written content unique */
+	uint64_t think_until_ns;
+	uint32_t think_left;
+	uint32_t unsynced_count, sync_every;
+	uint8_t sync_kind;		/* enum io_kind */
+	bool sync_each;			/* a write is done when its sync is */
+	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
+	uint32_t sync_tag_count;
+	bool is_held;			/* held waits: a block of it is being written */
+	struct io held;
+	uint32_t *snapshots;		/* verified reads: words by tag */
+	uint32_t snapshot_units;
+
+	/* what came out */
+	struct recorder recorder;
+	struct recorder_mailbox *mailbox;	/* owned; NULL when nobody looks */
+	struct verify_tally tally;
+	uint64_t depth_sum, depth_samples;	/* in flight, over submissions */
+	uint32_t depth_max, batch_max;
+	uint64_t backlog_ns_max, unserved_count;
+	uint64_t user_ns, system_ns, voluntary_switch_count;
+	uint64_t punted_count;
+	bool interrupted;
+	char queue_mode[96];
+	bool failed;			/* the first failure of this worker */
+	struct worker_slot failed_slot;
+	bool failed_in_sync;
+	int failed_code;		/* negative errno */
+	struct err err;			/* of open */
+};
+
+int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
+		struct err *err);
+void worker_done(struct worker *w);
+
+/* On the worker's own thread. open fills w->err on failure; close keeps the queue's facts. */
+int worker_open(struct worker *w);
+void worker_close(struct worker *w);
+/* begin_ns, start_ns and end_ns of work are known: from here on the loop may run. */
+void worker_begin(struct worker *w);
+
+/* Real time: until the end. */
+void worker_run(struct worker *w);
+
+/*
+ * Virtual time: does all that can be done now; returns when there is more, NEVER_NS when
+ * w->finished.
+ */
+uint64_t worker_step(struct worker *w);
+
+/* Share of an amount split evenly over jobs; the first take the rest. */
+uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
+
+/* usage.c: CPU time and switches of the calling thread since worker_usage_begin. */
+void worker_usage_begin(struct worker *w);
+void worker_usage_end(struct worker *w);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "measure/session.h"
+
+/* A test file smaller than this says little about a drive: time never cuts below it. */
+#define LAYOUT_BYTES_MIN (256 * MIB)
+#define LAYOUT_BLOCK_BYTES MIB
+
+struct progress_ctx {
+	struct session *session;
+	uint64_t done_bytes;	/* by the parts before this one */
+};
+
+static void layout_progress(void *ctx, const struct engine_progress *progress)
+{
+	const struct progress_ctx *at = ctx;
+	const struct measure_observer *observer = &at->session->options->observer;
+	struct engine_progress whole = *progress;
+
+	whole.done_bytes += at->done_bytes;
+	whole.total_bytes = at->session->target->info.size_bytes;
+	whole.total_ns = 0;
+	if (observer->progress)
+		observer->progress(observer->ctx, &whole);
+}
+
+/* Part of the file: from, to, and the time it may take (0 = any). */
+struct part {
+	uint64_t start_bytes, end_bytes, runtime_ns;
+};
+
+static void part_workload(const struct session *s, const struct part *part, struct workload *ret)
+{
+	const uint64_t length_bytes = part->end_bytes - part->start_bytes;
+
+	workload_init(ret);
+	snprintf(ret->name, sizeof(ret->name), "layout");
+	ret->rw = RW_WRITE;
+	ret->block_bytes = length_bytes % LAYOUT_BLOCK_BYTES ? length_bytes : LAYOUT_BLOCK_BYTES;
+	ret->depth_count = 8;
+	ret->job_count = 1;
+	ret->offset.bytes = part->start_bytes;
+	ret->size.bytes = length_bytes;
+	ret->io_size_bytes = length_bytes;
+	ret->runtime_ns = part->runtime_ns;
+	ret->ramp_ns = 0;
+	ret->data = DATA_RANDOM;
+	ret->direct = s->mode.direct;
+	ret->noatime = s->mode.noatime;
+}
+
+static int no_room(const struct session *s, uint64_t written_bytes, struct err *err)
+{
+	char written[UNITS_TEXT_BYTES], whole[UNITS_TEXT_BYTES];
+
+	err_set(err, -ENOSPC, "%s: no space left after %s of the %s test file; it is removed",
+		s->target->info.spec, units_format_size((double)written_bytes, written),
+		units_format_size((double)s->target->info.size_bytes, whole));
+	return err_hint(err, "free some space, or ask for a smaller test file with --size");
+}
+
+/* What the engine could not write: one sentence for each kind of failure. */
+static int part_failed(const struct session *s, const struct measurement *m, struct err *err)
+{
+	const int code = m->errno_count ? m->errnos[0].code : -EIO;
+
+	if (code == -ENOSPC || code == -EDQUOT)
+		return no_room(s, s->result->layout_bytes, err);
+	return err_set(err, code, "%s: writing the test file: %s", s->target->info.spec,
+		       m->error_text);
+}
+
+/* Writes one part; what got written is added to the result's layout_bytes. */
+static int part_write(struct session *s, const struct part *part, struct err *err)
+{
+	struct progress_ctx at = { s, part->start_bytes };
+	const struct engine_options options = {
+		.clock = &s->clock,
+		.stop = s->options->stop,
+		.progress = layout_progress,
+		.progress_ctx = &at,
+	};
+	struct workload workload;
+	struct measurement m;
+	int r;
+
+	if (part->end_bytes <= part->start_bytes || session_stopped(s))
+		return 0;
+	part_workload(s, part, &workload);
+	measurement_init(&m);
+	r = engine_run(&workload, s->target, &options, &m, err);
+	if (r < 0) {
+		measurement_done(&m);
+		return err_wrap(err, "writing the test file");
+	}
+	s->result->layout_bytes += m.ops[OP_WRITE].bytes;
+	if (m.ended_early)
+		r = part_failed(s, &m, err);
+	measurement_done(&m);
+	return r;
+}
+
+static int flush(struct session *s, struct err *err)
+{
+	if (fdatasync(s->target->fd) == 0)
+		return 0;
+	if (errno == ENOSPC || errno == EDQUOT)
+		return no_room(s, s->result->layout_bytes, err);
+	return err_errno(err, -errno, "%s: flushing the test file", s->target->info.spec);
+}
+
+/* The parts of a file: what is needed, what time allows, and what is left of a block. */
+static int write_parts(struct session *s, uint64_t need_bytes, struct err *err)
+{
+	const uint64_t size_bytes = s->target->info.size_bytes;
+	const uint64_t blocks_bytes = size_bytes / LAYOUT_BLOCK_BYTES * LAYOUT_BLOCK_BYTES;
+	const uint64_t limit_ns = s->options->layout_ns_max;
+	const uint64_t begin_ns = clock_now_ns(&s->clock);
+	const struct part tail = { blocks_bytes, size_bytes, 0 };
+	struct part needed = { 0, blocks_bytes, 0 }, rest = { blocks_bytes, blocks_bytes, 0 };
+	uint64_t took_ns;
+	int r;
+
+	if (need_bytes < LAYOUT_BYTES_MIN)
+		need_bytes = LAYOUT_BYTES_MIN;
+	if (limit_ns && need_bytes < blocks_bytes)
+		needed.end_bytes = need_bytes / LAYOUT_BLOCK_BYTES * LAYOUT_BLOCK_BYTES;
+	r = part_write(s, &needed, err);
+	if (r < 0)
+		return r;
+	took_ns = clock_now_ns(&s->clock) - begin_ns;
+	rest.start_bytes = needed.end_bytes;
+	/* A little time is always given: the engine takes 0 for "as long as it takes". */
+	rest.runtime_ns = took_ns < limit_ns ? limit_ns - took_ns : MILLISECOND_NS;
+	r = part_write(s, &rest, err);
+	if (r < 0 || s->result->layout_bytes < blocks_bytes)
+		return r;
+	return part_write(s, &tail, err);
+}
+
+int layout_run(struct session *s, uint64_t need_bytes, struct err *err)
+{
+	const uint64_t begin_ns = clock_now_ns(&s->clock);
+	struct result *result = s->result;
+	int r;
+
+	r = write_parts(s, need_bytes, err);
+	if (r == 0)
+		r = flush(s, err);
+	result->layout_ns = clock_now_ns(&s->clock) - begin_ns;
+	if (r < 0 || session_stopped(s))
+		return r;
+	/* Sequential: what was written is the beginning of the file, without a gap. */
+	if (result->layout_bytes < s->target->info.size_bytes) {
+		if (ftruncate(s->target->fd, (off_t)result->layout_bytes) < 0)
+			return err_errno(err, -errno, "%s: shortening the test file",
+					 s->target->info.spec);
+		s->target->info.size_bytes = result->layout_bytes;
+		result->target.size_bytes = result->layout_bytes;
+	}
+	snprintf(result->state, sizeof(result->state), "laid-out");
+	snprintf(result->state_text, sizeof(result->state_text),
+		 "the test file was written once in full, sequentially, with data that cannot be "
+		 "compressed; what the drive went through before is not known");
+	return 0;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/audit.h"
+#include "measure/gather.h"
+#include "measure/session.h"
+
+bool session_stopped(const struct session *s)
+{
+	return s->options->stop && *s->options->stop;
+}
+
+int session_fail(struct session *s, const struct err *err)
+{
+	struct result *result = s->result;
+
+	if (result->error_code == 0) {
+		result->error_code = err->code;
+		snprintf(result->error_text, sizeof(result->error_text), "%s", err->text);
+		snprintf(result->error_hint, sizeof(result->error_hint), "%s", err->hint);
+	}
+	return err->code;
+}
+
+static void describe_run(struct session *s)
+{
+	struct result *result = s->result;
+	const time_t now = time(NULL);
+	struct tm utc;
+
+	snprintf(result->version, sizeof(result->version), "%s", TARE_VERSION);
+	gmtime_r(&now, &utc);
+	strftime(result->started_at, sizeof(result->started_at), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	snprintf(result->command, sizeof(result->command), "%s",
+		 s->options->command ? s->options->command : "");
+	gather_machine("", &result->machine);
+}
+
+static void init_clock(struct session *s)
+{
+	if (strncmp(s->plan->target, "sim:", 4) == 0)
+		clock_init_virtual(&s->clock, &s->virtual_ns);
+	else
+		clock_init_real(&s->clock);
+}
+
+/* Where a workload's range ends, as far as it says so in bytes; 0 = with the target. */
+static uint64_t named_end_bytes(const struct workload *w)
+{
+	return w->size.bytes ? w->offset.bytes + w->size.bytes : 0;
+}
+
+/* What the phases together want of the target. */
+struct wants {
+	const struct workload *first;
+	bool writes;
+	bool all_named;			/* each phase's range ends at a given byte */
+	uint64_t need_bytes;		/* the furthest of them */
+};
+
+static int gather_wants(const struct plan *plan, struct wants *ret, struct err *err)
+{
+	*ret = (struct wants){ .all_named = true };
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		const struct workload *w = &plan->phases[i].workload;
+		const uint64_t end_bytes = named_end_bytes(w);
+		int r;
+
+		if (plan->phases[i].kind != PHASE_MEASURE)
+			continue;
+		r = workload_check(w, err);
+		if (r < 0)
+			return err_wrap(err, "%s", w->name[0] ? w->name : "workload");
+		if (!ret->first)
+			ret->first = w;
+		ret->writes |= workload_writes(w);
+		ret->all_named &= end_bytes > 0;
+		ret->need_bytes = end_bytes > ret->need_bytes ? end_bytes : ret->need_bytes;
+	}
+	if (!ret->first)
+		return err_set(err, -EINVAL, "the plan has no phase that measures");
+	return 0;
+}
+
+static int open_target(struct session *s, const struct wants *wants, struct err *err)
+{
+	const struct measure_options *options = s->options;
+	const struct workload *first = wants->first;
+	const struct target_request request = {
+		.spec = s->plan->target,
+		.writes = wants->writes,
+		.buffered = !first->direct,
+		.atime = !first->noatime,
+		.sync_flags = open_mode_sync_flags(first->sync),
+		.size_bytes = options->test_file_bytes ? options->test_file_bytes
+			      : wants->all_named       ? wants->need_bytes
+						       : 0,
+		.need_bytes = wants->need_bytes,
+		.erase_serial = options->erase_serial,
+		.expendable_path = options->expendable_path,
+		.clock = &s->clock,
+	};
+	int r;
+
+	r = target_open(&s->target, &request, err);
+	if (r < 0)
+		return r;
+	s->mode = open_mode_of(first);
+	s->result->target = s->target->info;
+	return 0;
+}
+
+/* Every phase is resolved before the first byte is written: impossible ones cost nothing. */
+static int check_ranges(struct session *s, struct err *err)
+{
+	for (size_t i = 0; i < s->plan->phase_count; i++) {
+		const struct phase *phase = &s->plan->phases[i];
+		struct engine_range range;
+		int r;
+
+		if (phase->kind != PHASE_MEASURE)
+			continue;
+		r = engine_resolve(&phase->workload, &s->target->info, &range, err);
+		if (r < 0)
+			return err_wrap(err, "%s", phase->workload.name[0] ? phase->workload.name
+									   : "workload");
+	}
+	return 0;
+}
+
+static void observe_begin(const struct session *s, const char *name, size_t index)
+{
+	const struct measure_observer *observer = &s->options->observer;
+
+	if (observer->begin)
+		observer->begin(observer->ctx, name, index, s->plan->phase_count);
+}
+
+static void observe_end(const struct session *s, const struct measurement *m)
+{
+	const struct measure_observer *observer = &s->options->observer;
+
+	if (observer->end)
+		observer->end(observer->ctx, m);
+}
+
+static int lay_out(struct session *s, uint64_t need_bytes, struct err *err)
+{
+	int r;
+
+	if (!s->target->info.ours)
+		return 0;
+	observe_begin(s, "layout", 0);
+	r = layout_run(s, need_bytes, err);
+	observe_end(s, NULL);
+	return r;
+}
+
+static void idle(struct session *s, uint64_t idle_ns, size_t index)
+{
+	observe_begin(s, "idle", index);
+	clock_sleep_until(&s->clock, clock_now_ns(&s->clock) + idle_ns, s->options->stop);
+	observe_end(s, NULL);
+}
+
+static int run_phases(struct session *s, struct err *err)
+{
+	struct result *result = s->result;
+
+	for (size_t i = 0; i < s->plan->phase_count; i++) {
+		const struct phase *phase = &s->plan->phases[i];
+		int r;
+
+		if (session_stopped(s) || result->error_code || result->interrupted)
+			break;
+		if (phase->kind == PHASE_IDLE) {
+			idle(s, phase->idle_ns, i);
+			continue;
+		}
+		observe_begin(s, phase->workload.name, i);
+		r = phase_measure(s, &phase->workload, err);
+		if (r < 0)
+			return r;
+		observe_end(s, &result->measurements[result->measurement_count - 1]);
+	}
+	return 0;
+}
+
+static void audit_all(struct session *s)
+{
+	struct audit_facts facts;
+
+	audit_facts_init(&facts);
+	/* Of our own file as it is now: what the file system made of what was written. */
+	if (s->target->info.ours)
+		gather_extents(s->target, 0, s->target->info.size_bytes, &s->samples);
+	facts.info = &s->result->target;
+	facts.machine = &s->result->machine;
+	facts.place = s->place;
+	facts.samples = s->samples;
+	audit_target(s->result, &facts);
+}
+
+static bool any_buffered(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->phase_count; i++)
+		if (plan->phases[i].kind == PHASE_MEASURE && !plan->phases[i].workload.direct)
+			return true;
+	return false;
+}
+
+/* With the target open. An error after the first byte was moved belongs into the result. */
+static int run_open(struct session *s, const struct wants *wants, struct err *err)
+{
+	const struct measure_observer *observer = &s->options->observer;
+	struct result *result = s->result;
+	int r;
+
+	r = check_ranges(s, err);
+	if (r < 0)
+		return r;
+	if (observer->target)
+		observer->target(observer->ctx, &s->target->info);
+	gather_place("", s->target, !any_buffered(s->plan), &s->place);
+	r = lay_out(s, wants->need_bytes, err);
+	if (r == 0)
+		r = run_phases(s, err);
+	if (r < 0 && result->measurement_count == 0 && result->layout_bytes == 0)
+		return r;
+	if (r < 0)
+		session_fail(s, err);
+	result->interrupted |= session_stopped(s);
+	if (result->measurement_count)
+		audit_all(s);
+	return 0;
+}
+
+int measure_plan(const struct plan *plan, const struct measure_options *options,
+		 struct result *ret, struct err *err)
+{
+	struct session s = {
+		.plan = plan,
+		.options = options,
+		.result = ret,
+		.claim_fd = -1,
+		.samples = { .hole_ratio = -1, .zero_ratio = -1 },
+		.temperature_limit_c = NAN,
+		.temperature_c_max = NAN,
+	};
+	struct err own = { 0 };
+	struct wants wants;
+	int r;
+
+	err = err ? err : &own;
+	result_init(ret);
+	describe_run(&s);
+	r = gather_wants(plan, &wants, err);
+	if (r < 0)
+		return r;
+	init_clock(&s);
+	r = open_target(&s, &wants, err);
+	if (r < 0)
+		return r;
+	r = run_open(&s, &wants, err);
+	target_close(s.target);
+	if (s.claim_fd >= 0)
+		close(s.claim_fd);
+	return r;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "model/workload.h"
+
+/* Below this a measurement is too small to compare with counters that others move too. */
+#define COMPARE_BYTES_MIN (16 * MIB)
+
+static uint64_t op_count(const struct measurement *m)
+{
+	return m->ops[OP_READ].count + m->ops[OP_WRITE].count + m->ops[OP_TRIM].count;
+}
+
+static double op_iops(const struct measurement *m)
+{
+	return m->duration_ns ? (double)op_count(m) * 1e9 / (double)m->duration_ns : 0;
+}
+
+/* The first length or place of the workload that is no multiple of unit_bytes, in words. */
+static const char *off_unit(const struct workload *w, uint64_t unit_bytes, uint64_t *ret_bytes)
+{
+	const struct {
+		const char *what;
+		uint64_t bytes;
+	} places[] = {
+		{ "request size", w->size_mix.count ? 0 : w->block_bytes },
+		{ "alignment", w->align_bytes },
+		{ "offset", w->offset.ppm ? 0 : w->offset.bytes },
+		{ "stride", w->stride_bytes },
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (places[i].bytes % unit_bytes) {
+			*ret_bytes = places[i].bytes;
+			return places[i].what;
+		}
+	for (uint32_t i = 0; i < w->size_mix.count; i++)
+		if (w->size_mix.sizes[i].bytes % unit_bytes) {
+			*ret_bytes = w->size_mix.sizes[i].bytes;
+			return "request size";
+		}
+	return NULL;
+}
+
+bool look_misaligned(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct workload *w = &facts->measurement->workload;
+	const uint32_t physical_bytes = facts->info->physical_block_bytes;
+	char have[UNITS_TEXT_BYTES], block[UNITS_TEXT_BYTES];
+	const char *what;
+	uint64_t bytes;
+
+	if (physical_bytes == 0 || !is_device_path(facts->info))
+		return false;
+	what = off_unit(w, physical_bytes, &bytes);
+	if (!what)
+		return false;
+	say(ret, "the %s of %s is no multiple of the device's physical block of %s%s", what,
+	    units_format_bytes(bytes, have), units_format_bytes(physical_bytes, block),
+	    workload_writes(w) ? ": each such write makes the drive read, change and write a block"
+			       : ": requests touch more blocks than they ask for");
+	advise(ret, "use sizes, offsets and --align in multiples of %s", block);
+	return true;
+}
+
+/* Of a direct job: how much of what it moved did the device see, by its own counters? */
+static bool device_share(const struct audit_facts *facts, enum op_kind kind, double *ret)
+{
+	const double job = job_bytes(facts->measurement, kind);
+	const double device = (double)(kind == OP_READ ? device_read_bytes(facts)
+						       : device_write_bytes(facts));
+
+	if (!facts->have_counters || job < COMPARE_BYTES_MIN)
+		return false;
+	*ret = device / job;
+	return true;
+}
+
+static enum op_kind main_kind(const struct measurement *m)
+{
+	return m->ops[OP_READ].bytes >= m->ops[OP_WRITE].bytes ? OP_READ : OP_WRITE;
+}
+
+static bool look_buffered(const struct audit_facts *facts, struct finding *ret)
+{
+	const enum op_kind kind = main_kind(facts->measurement);
+	double share;
+
+	if (device_share(facts, kind, &share)) {
+		say(ret, "buffered I/O goes through the page cache: the device moved %.0f %% of the "
+		    "bytes that were %s", 100 * share, kind == OP_READ ? "read" : "written");
+		/* Near 1 the device did the work, if in sizes and at times of the kernel's choice. */
+		if (share >= 0.9 && share <= 1.5)
+			ret->severity = SEVERITY_WARNING;
+	} else {
+		say(ret, "buffered I/O goes through the page cache: the figures are the kernel's "
+		    "memory as much as the device");
+	}
+	advise(ret, "use --direct=1");
+	return true;
+}
+
+bool look_page_cache(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	const enum op_kind kind = main_kind(m);
+	const double holes = kind == OP_READ ? fmax(facts->samples.hole_ratio, 0) : 0;
+	double share;
+
+	if (!is_device_path(facts->info) || facts->place.memory_backed || op_count(m) == 0)
+		return false;
+	if (!m->workload.direct)
+		return look_buffered(facts, ret);
+	/* What lies in holes is not missing from the device: the rule "sparse" says that. */
+	if (!device_share(facts, kind, &share) || share >= 0.5 * (1 - holes))
+		return false;
+	say(ret, "the device moved only %.0f %% of the bytes %s: direct I/O was asked for, but "
+	    "something above the device answered", 100 * share,
+	    kind == OP_READ ? "read" : "written");
+	advise(ret, "the file system %s may not honour O_DIRECT: test a range larger than memory, "
+	       "or the device itself",
+	       facts->info->filesystem[0] ? facts->info->filesystem : "in the path");
+	return true;
+}
+
+bool look_sparse(const struct audit_facts *facts, struct finding *ret)
+{
+	const double holes = facts->samples.hole_ratio;
+
+	/* One sampled block in a hundred may be an edge; more moves the mean. */
+	if (facts->measurement->ops[OP_READ].count == 0 || holes <= 0.01)
+		return false;
+	if (holes < 0.1)
+		ret->severity = SEVERITY_WARNING;
+	say(ret, "%.0f %% of the range read lies in holes or unwritten extents: such reads are "
+	    "answered with zeros and never reach the drive", 100 * holes);
+	advise(ret, "write the file in full first, or give a directory and tare makes its own file");
+	return true;
+}
+
+bool look_unwritten(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct audit_samples *s = &facts->samples;
+
+	if (facts->measurement->ops[OP_READ].count == 0 || s->zero_ratio <= 0.02 ||
+	    s->hole_ratio > 0.01)
+		return false;
+	/* Zeros may have been written; when most blocks are, they hardly were. */
+	if (s->zero_ratio < 0.25)
+		ret->severity = SEVERITY_WARNING;
+	say(ret, "%.0f %% of %u sampled blocks hold only zeros: where they were never written or "
+	    "were trimmed, the drive answers without its medium", 100 * s->zero_ratio,
+	    s->zero_sample_count);
+	advise(ret, "fill the range with data before reading it, or give --offset and --size of a "
+	       "part that holds data");
+	return true;
+}
+
+static bool is_sync_engine(const struct measurement *m)
+{
+	return strcmp(m->engine, "sync") == 0;
+}
+
+bool look_depth(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	const struct workload *w = &m->workload;
+	const bool paced = w->rate_iops > 0 || (w->think_ns > 0 && w->think_count > 0);
+
+	if (w->depth_count < 2 || paced || facts->info->kind == TARGET_NULL)
+		return false;
+	if (is_sync_engine(m)) {
+		say(ret, "the sync engine keeps one request in flight: depth %u has no effect",
+		    w->depth_count);
+		advise(ret, "use --ioengine=io_uring or libaio, or --numjobs=%u with --iodepth=1",
+		       w->depth_count);
+		return true;
+	}
+	if (strcmp(m->engine, "libaio") == 0 && !w->direct) {
+		say(ret, "libaio is asynchronous only with direct I/O: buffered, each submission "
+		    "waits until its request is done and depth %u has no effect", w->depth_count);
+		advise(ret, "use --direct=1, or --ioengine=io_uring");
+		return true;
+	}
+	/* With few requests the filling and the draining of the queue weigh too much. */
+	if (m->depth_mean <= 0 || m->depth_mean >= 0.5 * w->depth_count ||
+	    op_count(m) < 16ull * w->depth_count)
+		return false;
+	say(ret, "%.1f requests were in flight on average, of %u asked for", m->depth_mean,
+	    w->depth_count);
+	advise(ret, "a lower --iodepth names what was really measured; see also the findings on CPU "
+	       "and kernel threads");
+	return true;
+}
+
+bool look_punted(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	const double share = op_count(m) ? (double)m->punted_count / (double)op_count(m) : 0;
+
+	if (share < 0.05)
+		return false;
+	say(ret, "io_uring handed %.0f %% of the requests to kernel worker threads, because %s "
+	    "does not take requests without blocking: that is slower, and the drive is not to blame",
+	    100 * fmin(share, 1),
+	    facts->info->filesystem[0] ? facts->info->filesystem : "the device");
+	advise(ret, "compare with --ioengine=libaio, or with sync at depth 1");
+	return true;
+}
+
+/*
+ * An open loop spins through the last microseconds before an arrival, and so uses a whole
+ * CPU without being short of it: there only a missed rate tells.
+ */
+bool look_generator(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	const double iops = op_iops(m);
+	const bool near_ceiling = facts->ceiling_iops > 0 && iops > 0.9 * facts->ceiling_iops;
+	const bool missed = m->workload.rate_iops == 0 || look_rate(facts, &(struct finding){ 0 });
+	char rate[UNITS_TEXT_BYTES], ceiling[UNITS_TEXT_BYTES];
+
+	if (!is_device_path(facts->info) || !missed)
+		return false;
+	if (m->worker_cpu_max < 0.95 && !near_ceiling)
+		return false;
+	if (near_ceiling)
+		say(ret, "%s is within 10 %% of what tare does here on the null target (%s)",
+		    units_format_rate(iops, rate), units_format_rate(facts->ceiling_iops, ceiling));
+	else
+		say(ret, "the busiest worker used %.0f %% of a CPU: the CPU was the limit, the "
+		    "drive may be faster", 100 * m->worker_cpu_max);
+	advise(ret, "use more workers (--numjobs), each on a CPU of its own (--cpus), or larger "
+	       "requests");
+	return true;
+}
+
+bool look_rate(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	const uint32_t jobs = m->workload.job_count ? m->workload.job_count : 1;
+	const double asked = (double)m->workload.rate_iops * jobs;
+	const double got = op_iops(m);
+	char asked_text[UNITS_TEXT_BYTES], got_text[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES];
+
+	/* A run of n arrivals may end up to a queue's worth short without having been slow. */
+	if (asked <= 0 || m->interrupted || m->ended_early || got >= 0.98 * asked ||
+	    (asked - got) * (double)m->duration_ns / 1e9 < 2.0 * m->workload.depth_count * jobs)
+		return false;
+	say(ret, "could not sustain %s: %s was reached, and arrivals waited up to %s for a free slot",
+	    units_format_rate(asked, asked_text), units_format_rate(got, got_text),
+	    units_format_latency((double)m->backlog_ns_max, late));
+	advise(ret, "latency of an overloaded open loop grows with the runtime and means nothing: "
+	       "lower --rate-iops, or raise --iodepth if it was the limit");
+	return true;
+}
+
+bool look_verify(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	const struct verify_failure *f = &m->verify_failure;
+
+	if (m->verify_failed_count == 0)
+		return false;
+	say(ret, "%llu of %llu blocks read back wrong; the first, at offset %llu, is %s: expected "
+	    "%s, found %s", (unsigned long long)m->verify_failed_count,
+	    (unsigned long long)m->verified_count, (unsigned long long)f->offset_bytes, f->what,
+	    f->expected, f->found);
+	advise(ret, "stop using this storage for data you need; look at the kernel log, cables and "
+	       "memory, and repeat with the same --seed");
+	return true;
+}
+
+bool look_errors(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	uint64_t errors = 0;
+
+	for (int kind = 0; kind < OP_KINDS; kind++)
+		errors += m->ops[kind].error_count;
+	if (errors == 0 && !m->ended_early)
+		return false;
+	if (errors == 0)
+		say(ret, "the measurement ended early: %.250s", m->error_text);
+	else
+		say(ret, "%llu request%s failed%s%s%s", (unsigned long long)errors,
+		    errors == 1 ? "" : "s", m->errno_count ? ", first with \"" : "",
+		    m->errno_count ? strerror(-m->errnos[0].code) : "",
+		    m->errno_count ? "\"" : "");
+	advise(ret, "look at the kernel log (dmesg); figures that contain errors are not comparable");
+	return true;
+}

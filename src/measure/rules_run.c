@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/defer.h"
+#include "base/units.h"
+#include "measure/series.h"
+
+/* "2.9 k/s for 41 s, then 800 /s for 19 s", as much as fits. */
+static void describe_segments(const struct measurement *m, char *text, size_t room)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < m->segment_count && length < room; i++) {
+		char rate[UNITS_TEXT_BYTES];
+		const int n = snprintf(text + length, room - length, "%s%s for %.0f s",
+				       i ? ", then " : "",
+				       units_format_rate(m->segments[i].iops, rate),
+				       m->segments[i].length_s);
+
+		length += n > 0 ? (size_t)n : 0;
+	}
+}
+
+static double mean(const double *samples, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += samples[i];
+	return count ? sum / (double)count : 0;
+}
+
+static void describe_drift(const struct measurement *m, char *text, size_t room)
+{
+	DEFER(defer_free) double *iops = NULL;
+	char first[UNITS_TEXT_BYTES], last[UNITS_TEXT_BYTES];
+	size_t count, fifth;
+
+	iops = series_iops(m, &count);
+	fifth = count / 5 ? count / 5 : 1;
+	if (count < 2)
+		return;
+	snprintf(text, room, "from %s in the first fifth to %s in the last",
+		 units_format_rate(mean(iops, fifth), first),
+		 units_format_rate(mean(iops + count - fifth, fifth), last));
+}
+
+static void describe_cycle(const struct measurement *m, char *text, size_t room)
+{
+	struct level level;
+
+	series_classify(m, &level);
+	if (level.period_count)
+		snprintf(text, room, "a dip returns every %zu s", level.period_count);
+}
+
+bool look_not_level(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	char text[240] = "";
+
+	if (strcmp(m->level, level_name(LEVEL_STEPPED)) == 0)
+		describe_segments(m, text, sizeof(text));
+	else if (strcmp(m->level, level_name(LEVEL_DRIFTING)) == 0)
+		describe_drift(m, text, sizeof(text));
+	else if (strcmp(m->level, level_name(LEVEL_CYCLIC)) == 0)
+		describe_cycle(m, text, sizeof(text));
+	else
+		return false;
+	say(ret, "the series is %s, not level%s%s", m->level, text[0] ? ": " : "", text);
+	if (strcmp(m->level, level_name(LEVEL_STEPPED)) == 0)
+		advise(ret, "quote the plateaus, not the mean; the last one is what lasts");
+	else
+		advise(ret, "measure longer (--runtime), or bring the drive to a steady state first");
+	return true;
+}
+
+/*
+ * One finding for all: a quick check has nine short rows and one thing to say about them.
+ * Under a second not even the mean is safe; up to ten, its course is not known.
+ */
+bool look_too_short(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct result *result = facts->result;
+	uint64_t shortest_ns = UINT64_MAX;
+	const char *name = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->measurement_count; i++) {
+		const struct measurement *m = &result->measurements[i];
+
+		if (strcmp(m->level, level_name(LEVEL_TOO_SHORT)) != 0 || m->ended_early)
+			continue;
+		count++;
+		if (m->duration_ns < shortest_ns) {
+			shortest_ns = m->duration_ns;
+			name = m->name;
+		}
+	}
+	if (count == 0)
+		return false;
+	if (shortest_ns >= SECOND_NS)
+		ret->severity = SEVERITY_INFO;
+	say(ret, "%zu of %zu measurements were too short to tell level from drifting; the shortest "
+	    "(%s) lasted %.2g s", count, result->measurement_count, name, (double)shortest_ns / 1e9);
+	advise(ret, "measure longer: --runtime, or tare check --long");
+	return true;
+}
+
+/*
+ * What the device did beyond this process's own block I/O. A file system's journal and
+ * metadata count too, so a few per cent are nobody's fault; copy-on-write file systems write
+ * their trees with each overwrite, which is no stranger's load either.
+ */
+bool look_background(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	const uint64_t device = device_read_bytes(facts) + device_write_bytes(facts);
+	const uint64_t own = facts->own_read_bytes + facts->own_write_bytes;
+	const double run_s = (double)(m->duration_ns + m->workload.ramp_ns) / 1e9;
+	const double floor_bytes = 256.0 * KIB * run_s;
+	const bool own_trees = facts->place.copy_on_write && workload_writes(&m->workload);
+	char rate[UNITS_TEXT_BYTES];
+	double others;
+
+	/* Buffered writes reach the device by the kernel's hand, and not during the run. */
+	if (!facts->have_counters || !facts->have_own || own_trees || !m->workload.direct)
+		return false;
+	others = device > own ? (double)(device - own) : 0;
+	if (others <= 0.05 * (double)device || others <= floor_bytes)
+		return false;
+	say(ret, "%.0f %% of what the device moved (%s) was not tare's: other programs used it",
+	    100 * others / (double)device,
+	    units_format_rate_bytes(run_s > 0 ? others / run_s : 0, rate));
+	advise(ret, "stop what else uses %s (iotop names it) and measure again",
+	       facts->info->device[0] ? facts->info->device : "the device");
+	return true;
+}
+
+bool look_steal(const struct audit_facts *facts, struct finding *ret)
+{
+	const double steal = facts->measurement->steal_ratio;
+
+	if (steal <= 0.02)
+		return false;
+	say(ret, "the hypervisor took away %.1f %% of a CPU's time during the run", 100 * steal);
+	advise(ret, "repeat when the host is idle; latency percentiles suffer first");
+	return true;
+}
+
+static bool is_throttled(const struct audit_facts *facts)
+{
+	return facts->measurement->temperature_c_max >= facts->temperature_limit_c;
+}
+
+bool look_throttled(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+
+	/* Comparisons with NaN are false: not known is not throttled. */
+	if (is_throttled(facts))
+		say(ret, "the drive reached %.0f °C, where it slows itself down (%.0f °C)",
+		    m->temperature_c_max, facts->temperature_limit_c);
+	else if (facts->cpu_throttle_count)
+		say(ret, "the CPUs slowed themselves down %llu times for their temperature",
+		    (unsigned long long)facts->cpu_throttle_count);
+	else
+		return false;
+	advise(ret, "cool it, let it rest and measure again; quote the figure as throttled otherwise");
+	return true;
+}
+
+bool look_temperature(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+
+	if (is_throttled(facts) || !(m->temperature_c_max >= facts->temperature_limit_c - 5))
+		return false;
+	say(ret, "the drive came to %.0f °C, from %.0f °C; it slows itself down at %.0f °C",
+	    m->temperature_c_max, m->temperature_c_start, facts->temperature_limit_c);
+	advise(ret, "a longer run would be throttled: cool the drive");
+	return true;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* series - a measurement's seconds as numbers, and whether they were level. */
+
+#include "model/result.h"
+#include "stats/level.h"
+
+/*
+ * Requests per second of each whole second, all kinds together: the caller's to free, NULL
+ * when there are none. A last part of a second counts when it is half of one at least.
+ */
+double *series_iops(const struct measurement *m, size_t *ret_count);
+
+void series_classify(const struct measurement *m, struct level *ret);

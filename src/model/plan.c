@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/plan.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/defer.h"
+#include "base/units.h"
+#include "model/document.h"
+#include "model/utf8.h"
+
+/* A phase's key in YAML, and how its value is read and printed. */
+struct reader;
+struct phase_row {
+	const char *name;
+	int (*read)(const struct reader *r, const struct node *value, struct phase *phase);
+	void (*print)(const struct phase *phase, struct text *ret);
+};
+static const struct phase_row phase_rows[];
+
+void plan_init(struct plan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+}
+
+void plan_done(struct plan *plan)
+{
+	free(plan->phases);
+	memset(plan, 0, sizeof(*plan));
+}
+
+struct phase *plan_add(struct plan *plan, enum phase_kind kind)
+{
+	struct phase *phase;
+
+	plan->phases = reallocarray(plan->phases, plan->phase_count + 1, sizeof(*plan->phases));
+	if (!plan->phases)
+		abort();
+	phase = &plan->phases[plan->phase_count++];
+	memset(phase, 0, sizeof(*phase));
+	phase->kind = kind;
+	workload_init(&phase->workload);
+	return phase;
+}
+
+struct reader {
+	const char *name;
+	struct err *err;
+	struct workload defaults;
+	uint64_t defaults_seen;
+};
+
+static int expect(const struct reader *r, const struct node *node, enum node_kind kind,
+		  const char *what)
+{
+	static const char *const wanted[] = { "a text", "a list", "a mapping" };
+
+	if (node->kind == kind)
+		return 0;
+	return document_fail(r->name, node, r->err, -EINVAL, "%s is %s, not %s", what,
+			     wanted[kind], document_kind_name(node));
+}
+
+/*
+ * ${NAME} from the environment; unset or empty is an error, for "/dev/${disk}" must not
+ * become "/dev/". "$${" is "${".
+ */
+static int expand(const struct reader *r, const struct node *node, struct text *ret)
+{
+	const char *at = node->text, *dollar;
+
+	while ((dollar = strstr(at, "${"))) {
+		char name[128];
+		const char *value, *end = strchr(dollar, '}');
+
+		if (dollar > at && dollar[-1] == '$') {
+			text_add_bytes(ret, at, (size_t)(dollar - 1 - at));
+			text_add(ret, "${");
+			at = dollar + 2;
+			continue;
+		}
+		if (!end || (size_t)(end - dollar - 2) >= sizeof(name))
+			return document_fail(r->name, node, r->err, -EINVAL,
+					     "'${' without its '}'; a '${' that is meant is '$${'");
+		memcpy(name, dollar + 2, (size_t)(end - dollar - 2));
+		name[end - dollar - 2] = '\0';
+		value = getenv(name);
+		if (!value || !*value)
+			return document_fail(r->name, node, r->err, -EINVAL,
+					     "${%s} is %s in the environment", name,
+					     value ? "empty" : "not set");
+		text_add_bytes(ret, at, (size_t)(dollar - at));
+		text_add(ret, "%s", value);
+		at = end + 1;
+	}
+	text_add(ret, "%s", at);
+	return 0;
+}
+
+/* As expand, of a scalar that may not be empty. */
+static int scalar(const struct reader *r, const struct node *node, const char *what,
+		  struct text *ret)
+{
+	int result = expect(r, node, NODE_SCALAR, what);
+
+	if (result == 0)
+		result = expand(r, node, ret);
+	if (result == 0 && !*text_string(ret))
+		result = document_fail(r->name, node, r->err, -EINVAL, "%s is empty", what);
+	return result;
+}
+
+static int fail_unknown_field(const struct reader *r, const struct node *key)
+{
+	const char *nearest = field_nearest(workload_fields, key->text);
+
+	if (nearest)
+		return document_fail(r->name, key, r->err, -EINVAL,
+				     "no field '%s'; did you mean '%s'?", key->text, nearest);
+	return document_fail(r->name, key, r->err, -EINVAL,
+			     "no field '%s'; see tare-workload(5) for those there are", key->text);
+}
+
+static int read_field(const struct reader *r, const struct node *key, struct workload *workload,
+		      uint64_t *seen)
+{
+	const struct field *field = field_find(workload_fields, key->text);
+	struct text value = TEXT_INIT;
+	uint64_t bit;
+	struct err err;
+	int result;
+
+	if (!field)
+		return fail_unknown_field(r, key);
+	bit = 1ull << (field - workload_fields);
+	if (*seen & bit)
+		return document_fail(r->name, key, r->err, -EINVAL,
+				     "'%s' is '%s', which is there already", key->text, field->name);
+	*seen |= bit;
+	result = scalar(r, key->next, key->text, &value);
+	if (result == 0 && field_set(field, workload, text_string(&value), &err) < 0)
+		result = document_fail(r->name, key->next, r->err, err.code, "%s%s%s%s", err.text,
+				       *err.hint ? " (" : "", err.hint, *err.hint ? ")" : "");
+	text_done(&value);
+	return result;
+}
+
+/* What stands in mapping over what the defaults gave; *seen counts this mapping's own keys. */
+static int read_fields(const struct reader *r, const struct node *mapping,
+		       struct workload *workload, uint64_t *seen)
+{
+	for (const struct node *key = mapping->first; key; key = key->next->next) {
+		int result = read_field(r, key, workload, seen);
+
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static int read_measure(const struct reader *r, const struct node *value, struct phase *phase)
+{
+	struct err err;
+	uint64_t seen = 0;
+	int result = expect(r, value, NODE_MAPPING, "measure");
+
+	if (result < 0)
+		return result;
+	phase->workload = r->defaults;
+	result = read_fields(r, value, &phase->workload, &seen);
+	if (result < 0)
+		return result;
+	workload_settle(&phase->workload, seen | r->defaults_seen);
+	if (workload_check(&phase->workload, &err) < 0)
+		return document_fail(r->name, value, r->err, err.code, "%s", err.text);
+	return 0;
+}
+
+/* The keys whose rows say something, the presets left out; when it ends is always said. */
+static void print_measure(const struct phase *phase, struct text *ret);
+
+static int read_idle(const struct reader *r, const struct node *value, struct phase *phase)
+{
+	struct text text = TEXT_INIT;
+	uint64_t ns = 0;
+	struct err err;
+	int result = scalar(r, value, "idle", &text);
+
+	if (result == 0 && units_parse_time_ns(text_string(&text), &ns, &err) < 0)
+		result = document_fail(r->name, value, r->err, err.code, "idle: %s", err.text);
+	if (result == 0 && (ns == 0 || ns > 366ull * 86400 * SECOND_NS))
+		result = document_fail(r->name, value, r->err, -ERANGE,
+				       "idle: %s is not from 1ns to 366d", text_string(&text));
+	if (result == 0)
+		phase->idle_ns = ns;
+	text_done(&text);
+	return result;
+}
+
+static void print_idle(const struct phase *phase, struct text *ret)
+{
+	char time[UNITS_TEXT_BYTES];
+
+	text_add(ret, " %s\n", units_format_time_ns(phase->idle_ns, time));
+}
+
+static const struct phase_row phase_rows[] = {
+	[PHASE_MEASURE] = { "measure", read_measure, print_measure },
+	[PHASE_IDLE] = { "idle", read_idle, print_idle },
+};
+
+static const char *phase_name_at(const void *ctx, size_t i)
+{
+	(void)ctx;
+	return i < ARRAY_COUNT(phase_rows) ? phase_rows[i].name : NULL;
+}
+
+static int fail_unknown_phase(const struct reader *r, const struct node *key)
+{
+	const char *nearest = text_nearest(key->text, phase_name_at, NULL);
+
+	return document_fail(r->name, key, r->err, -EINVAL, "no phase '%s'; %s%s%s", key->text,
+			     nearest ? "did you mean '" : "there are measure and idle",
+			     nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static int read_phase(const struct reader *r, const struct node *item, struct plan *plan)
+{
+	int result = expect(r, item, NODE_MAPPING, "a phase");
+
+	if (result < 0)
+		return result;
+	if (!item->first || item->first->next->next)
+		return document_fail(r->name, item, r->err, -EINVAL,
+				     "a phase has one key, as in '- idle: 5s'");
+	for (size_t kind = 0; kind < ARRAY_COUNT(phase_rows); kind++) {
+		if (strcmp(phase_rows[kind].name, item->first->text) == 0)
+			return phase_rows[kind].read(r, item->first->next,
+						     plan_add(plan, (enum phase_kind)kind));
+	}
+	return fail_unknown_phase(r, item->first);
+}
+
+static int read_phases(struct reader *r, const struct node *value, struct plan *plan)
+{
+	int result = expect(r, value, NODE_SEQUENCE, "phases");
+
+	if (result == 0 && !value->first)
+		return document_fail(r->name, value, r->err, -EINVAL, "phases is empty");
+	for (const struct node *item = value->first; result == 0 && item; item = item->next)
+		result = read_phase(r, item, plan);
+	return result;
+}
+
+static int read_target(struct reader *r, const struct node *value, struct plan *plan)
+{
+	struct text text = TEXT_INIT;
+	int result = scalar(r, value, "target", &text);
+
+	if (result == 0 && !utf8_is_valid(text_string(&text)))
+		result = document_fail(r->name, value, r->err, -EINVAL, "target is not UTF-8");
+	if (result == 0 && text.length >= sizeof(plan->target))
+		result = document_fail(r->name, value, r->err, -ENAMETOOLONG,
+				       "target is longer than a path may be");
+	if (result == 0)
+		memcpy(plan->target, text_string(&text), text.length + 1);
+	text_done(&text);
+	return result;
+}
+
+static int read_defaults(struct reader *r, const struct node *value, struct plan *plan)
+{
+	int result = expect(r, value, NODE_MAPPING, "defaults");
+
+	(void)plan;
+	return result < 0 ? result : read_fields(r, value, &r->defaults, &r->defaults_seen);
+}
+
+/* In the order they are read in, wherever they stand. */
+static const struct {
+	const char *name;
+	int (*read)(struct reader *r, const struct node *value, struct plan *plan);
+} top_rows[] = {
+	{ "target", read_target },
+	{ "defaults", read_defaults },
+	{ "phases", read_phases },
+};
+
+static const char *top_name_at(const void *ctx, size_t i)
+{
+	(void)ctx;
+	return i < ARRAY_COUNT(top_rows) ? top_rows[i].name : NULL;
+}
+
+static int check_top_keys(const struct reader *r, const struct node *root)
+{
+	for (const struct node *key = root->first; key; key = key->next->next) {
+		const char *nearest;
+		bool known = false;
+
+		for (size_t i = 0; i < ARRAY_COUNT(top_rows); i++)
+			known |= strcmp(top_rows[i].name, key->text) == 0;
+		if (known)
+			continue;
+		nearest = text_nearest(key->text, top_name_at, NULL);
+		return document_fail(r->name, key, r->err, -EINVAL, "no key '%s'; %s%s%s", key->text,
+				     nearest ? "did you mean '"
+					     : "there are target, defaults and phases",
+				     nearest ? nearest : "", nearest ? "'?" : "");
+	}
+	return 0;
+}
+
+static const struct node *find_value(const struct node *mapping, const char *name)
+{
+	for (const struct node *key = mapping->first; key; key = key->next->next) {
+		if (strcmp(key->text, name) == 0)
+			return key->next;
+	}
+	return NULL;
+}
+
+static int read_plan(struct reader *r, const struct node *root, struct plan *plan)
+{
+	int result = expect(r, root, NODE_MAPPING, "a plan");
+
+	if (result == 0)
+		result = check_top_keys(r, root);
+	for (size_t i = 0; result == 0 && i < ARRAY_COUNT(top_rows); i++) {
+		const struct node *value = find_value(root, top_rows[i].name);
+
+		if (value)
+			result = top_rows[i].read(r, value, plan);
+	}
+	if (result == 0 && !plan->phase_count)
+		result = document_fail(r->name, root, r->err, -EINVAL,
+				       "a plan needs phases, as in 'phases: [{ measure: { rw: read } }]'");
+	return result;
+}
+
+int plan_parse(struct plan *plan, const char *name, const char *yaml, size_t length,
+	       struct err *err)
+{
+	struct reader r = { .name = name, .err = err };
+	struct node *root = NULL;
+	int result;
+
+	plan_init(plan);
+	workload_init(&r.defaults);
+	result = document_parse(&root, name, yaml, length, err);
+	if (result < 0)
+		return result;
+	result = read_plan(&r, root, plan);
+	document_free(root);
+	if (result < 0)
+		plan_done(plan);
+	return result;
+}
+
+int plan_load(struct plan *plan, const char *path, struct err *err)
+{
+	DEFER(defer_fclose) FILE *file = fopen(path, "re");
+	DEFER(defer_free) char *yaml = malloc(DOCUMENT_BYTES_MAX + 1);
+	size_t length;
+
+	plan_init(plan);
+	if (!file)
+		return err_errno(err, -errno, "%s", path);
+	if (!yaml)
+		return err_set(err, -ENOMEM, "%s: no memory", path);
+	length = fread(yaml, 1, DOCUMENT_BYTES_MAX + 1, file);
+	if (ferror(file))
+		return err_errno(err, -errno, "%s", path);
+	return plan_parse(plan, path, yaml, length, err);
+}
+
+/* Letters, digits and what has no meaning to YAML within a word. */
+static bool is_plain(const char *text)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "_./+=,;%-:";
+	const size_t length = strlen(text);
+
+	return length && strspn(text, safe) == length && !strchr("-:,%=", text[0]) &&
+	       text[length - 1] != ':';
+}
+
+/* What a YAML reader passes through between double quotes as it stands. */
+static bool is_quotable(uint32_t code)
+{
+	return (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code < 0x2028) ||
+	       (code > 0x2029 && code < 0xfeff) || (code >= 0xff00 && code < 0xfffe) ||
+	       code >= 0x10000;
+}
+
+/* Plain where it can be, else double-quoted; "${" is "$${", so that it comes back as it is. */
+static void print_scalar(const char *text, struct text *ret)
+{
+	uint32_t code = 0;
+	size_t bytes;
+
+	if (is_plain(text)) {
+		text_add(ret, "%s", text);
+		return;
+	}
+	text_add(ret, "\"");
+	for (; *text; text += bytes) {
+		bytes = utf8_decode(text, &code);
+		assert(bytes > 0);	/* fields and targets are UTF-8 */
+		if (!is_quotable(code))
+			text_add(ret, "\\u%04x", code);
+		else if (code == '"' || code == '\\')
+			text_add(ret, "\\%c", *text);
+		else if (code == '$' && text[1] == '{')
+			text_add(ret, "$$");
+		else
+			text_add_bytes(ret, text, bytes);
+	}
+	text_add(ret, "\"");
+}
+
+static void print_field(const struct field *field, const struct workload *workload,
+			struct text *ret)
+{
+	struct text value = TEXT_INIT;
+
+	field_print(field, workload, &value);
+	text_add(ret, "      %s: ", field->name);
+	print_scalar(text_string(&value), ret);
+	text_add(ret, "\n");
+	text_done(&value);
+}
+
+static void print_measure(const struct phase *phase, struct text *ret)
+{
+	const struct workload *w = &phase->workload;
+
+	text_add(ret, "\n");
+	for (const struct field *field = workload_fields; field->name; field++) {
+		const bool ends = strcmp(field->name, "runtime") == 0 && !w->io_size_bytes;
+		const bool shown = strcmp(field->name, "rw") == 0 || ends;
+
+		if (!field->input_only && (shown || !field_is_preset(field, w)))
+			print_field(field, w, ret);
+	}
+}
+
+void plan_print(const struct plan *plan, struct text *ret)
+{
+	if (*plan->target) {
+		text_add(ret, "target: ");
+		print_scalar(plan->target, ret);
+		text_add(ret, "\n");
+	}
+	text_add(ret, "phases:\n");
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		const struct phase *phase = &plan->phases[i];
+
+		assert((size_t)phase->kind < ARRAY_COUNT(phase_rows));
+		text_add(ret, "  - %s:", phase_rows[phase->kind].name);
+		phase_rows[phase->kind].print(phase, ret);
+	}
+}
