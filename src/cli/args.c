@@ -100,6 +100,14 @@ static void unknown_option(struct parser *p, const struct option *option)
 		problem(p, "--%s: no such option", option->name);
 }
 
+/* The word behind an option that is none may be its value: then nothing is to be said of it. */
+static void skip_value(struct parser *p)
+{
+	if (p->at < p->argc && p->argv[p->at][0] != '-' &&
+	    words_kind(p->argv[p->at]) == WORD_NOTHING)
+		p->at++;
+}
+
 /* Splits a word behind its dashes; false (with a problem) when it cannot be an option. */
 static bool split_option(struct parser *p, const char *word, struct option *ret)
 {
@@ -120,9 +128,12 @@ static bool split_option(struct parser *p, const char *word, struct option *ret)
 			ret->field = NULL;
 		}
 	}
-	if (!ret->field)
-		unknown_option(p, ret);
-	return ret->field != NULL;
+	if (ret->field)
+		return true;
+	unknown_option(p, ret);
+	if (!ret->value)
+		skip_value(p);
+	return false;
 }
 
 /* The value, from the word itself or the next one; NULL (with a problem) when it is missing. */
@@ -202,6 +213,8 @@ static void take_single_dash(struct parser *p, const char *word)
 		memcpy(option.name, word + 1, length);
 		if (length && find_option(p, &option)) {
 			problem(p, "%s: options begin with two dashes; did you mean -%s?", word, word);
+			if (!word[1 + length])
+				skip_value(p);
 			return;
 		}
 	}
@@ -236,11 +249,11 @@ static void take_target(struct parser *p, const char *word)
 		problem(p, "%s: the target is %s already; one target per run", word, p->target);
 		return;
 	}
-	p->target = word;
 	if (words_check_target(word, &err) < 0) {
 		problem(p, "%s", err.text);
 		return;
 	}
+	p->target = word;
 	if (strlen(word) >= sizeof(p->inv->target)) {
 		problem(p, "%.40s…: the path is too long", word);
 		return;
@@ -380,6 +393,8 @@ static void check_run(struct parser *p)
 		check_plan_alone(p);
 		return;
 	}
+	if (p->problems->count)
+		return;		/* what is missing may only be mistyped */
 	if (!(inv->workload_seen >> (rw - workload_fields) & 1))
 		problem(p, "nothing says what to do: give a plan file or --rw, as in --rw=randread");
 	if (!p->filename && !p->target && !inv->print_plan)

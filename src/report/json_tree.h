@@ -3,8 +3,7 @@
 
 /*
  * json_tree - building and writing jansson trees. Members keep their order. Running out of
- * memory aborts, as in base/text.h. Private to report/ (and its callers in cli/, which write
- * documents of their own).
+ * memory aborts, as in base/text.h. For report/ and cli/.
  */
 
 #include <jansson.h>
