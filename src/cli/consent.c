@@ -84,6 +84,7 @@ static int ask(const struct target_info *info, struct err *err)
 int consent_settle(struct invocation *inv, const char *spec, struct err *err)
 {
 	struct target_info info;
+	const char *name;
 	struct stat st;
 	int r;
 
@@ -104,7 +105,9 @@ int consent_settle(struct invocation *inv, const char *spec, struct err *err)
 	r = ask(&info, err);
 	if (r < 0)
 		return r;
-	snprintf(inv->erase_serial, sizeof(inv->erase_serial), "%s",
-		 info.serial[0] ? info.serial : base_name(info.path));
+	name = info.serial[0] ? info.serial : base_name(info.path);
+	if (strlen(name) >= sizeof(inv->erase_serial))
+		return err_set(err, -ERANGE, "'%s' is longer than a serial number", name);
+	memcpy(inv->erase_serial, name, strlen(name) + 1);
 	return 0;
 }
