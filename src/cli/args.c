@@ -284,10 +284,35 @@ static void take_topic(struct parser *p, const char *word)
 		snprintf(p->inv->topic, sizeof(p->inv->topic), "%s", word);
 }
 
+static void take_loose_word(struct parser *p, const char *word)
+{
+	struct invocation *inv = p->inv;
+
+	if (inv->word_count == INVOCATION_WORDS)
+		problem(p, "%s: tare %s takes at most %d words", word, inv->verb->name,
+			INVOCATION_WORDS);
+	else if (strlen(word) >= sizeof(inv->words[0]))
+		problem(p, "%.40s…: the word is too long", word);
+	else
+		snprintf(inv->words[inv->word_count++], sizeof(inv->words[0]), "%s", word);
+}
+
 static const char *verb_name_at(const void *ctx, size_t i)
 {
 	(void)ctx;
 	return verbs[i] ? verbs[i]->name : NULL;
+}
+
+static bool is_workload_option(const char *word)
+{
+	const size_t length = strcspn(word, "=");
+	char name[64];
+
+	if (!word[length] || length >= sizeof(name))
+		return false;
+	memcpy(name, word, length);
+	name[length] = '\0';
+	return field_find(workload_fields, name) != NULL;
 }
 
 static void take_verb(struct parser *p, const char *word)
@@ -299,6 +324,10 @@ static void take_verb(struct parser *p, const char *word)
 		return;
 	p->inv->verb = verb_find("");
 	nearest = text_nearest(word, verb_name_at, NULL);
+	if (is_workload_option(word)) {
+		problem(p, "%s: did you mean tare run --%s?", word, word);
+		return;
+	}
 	if (is_bare_option(p, word))
 		return;
 	if (nearest && *nearest)
@@ -326,7 +355,8 @@ static void take_positional(struct parser *p, const char *word)
 		problem(p, "an empty word (an unset shell variable?)");
 		return;
 	}
-	if (is_bare_option(p, word))
+	/* "NAME,key=value" of a reference drive looks like one. */
+	if (p->inv->verb->positional != POSITIONAL_WORDS && is_bare_option(p, word))
 		return;
 	switch (p->inv->verb->positional) {
 	case POSITIONAL_NONE:
@@ -343,6 +373,9 @@ static void take_positional(struct parser *p, const char *word)
 		break;
 	case POSITIONAL_TOPIC:
 		take_topic(p, word);
+		break;
+	case POSITIONAL_WORDS:
+		take_loose_word(p, word);
 		break;
 	}
 }
