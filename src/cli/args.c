@@ -284,6 +284,19 @@ static void take_topic(struct parser *p, const char *word)
 		snprintf(p->inv->topic, sizeof(p->inv->topic), "%s", word);
 }
 
+static void take_loose_word(struct parser *p, const char *word)
+{
+	struct invocation *inv = p->inv;
+
+	if (inv->word_count == INVOCATION_WORDS)
+		problem(p, "%s: tare %s takes at most %d words", word, inv->verb->name,
+			INVOCATION_WORDS);
+	else if (strlen(word) >= sizeof(inv->words[0]))
+		problem(p, "%.40s…: the word is too long", word);
+	else
+		snprintf(inv->words[inv->word_count++], sizeof(inv->words[0]), "%s", word);
+}
+
 static const char *verb_name_at(const void *ctx, size_t i)
 {
 	(void)ctx;
@@ -342,7 +355,8 @@ static void take_positional(struct parser *p, const char *word)
 		problem(p, "an empty word (an unset shell variable?)");
 		return;
 	}
-	if (is_bare_option(p, word))
+	/* "NAME,key=value" of a reference drive looks like one. */
+	if (p->inv->verb->positional != POSITIONAL_WORDS && is_bare_option(p, word))
 		return;
 	switch (p->inv->verb->positional) {
 	case POSITIONAL_NONE:
@@ -359,6 +373,9 @@ static void take_positional(struct parser *p, const char *word)
 		break;
 	case POSITIONAL_TOPIC:
 		take_topic(p, word);
+		break;
+	case POSITIONAL_WORDS:
+		take_loose_word(p, word);
 		break;
 	}
 }
