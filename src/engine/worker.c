@@ -10,7 +10,7 @@
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
 #define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
-#define STANDSTILL_COUNT (1u << 26)
+#define STANDSTILL_COUNT (1u << 24)
 
 static const uint8_t op_of_kind[] = {
 	[IO_READ] = OP_READ,	 [IO_WRITE] = OP_WRITE,	    [IO_TRIM] = OP_TRIM,
