@@ -303,6 +303,18 @@ static const char *verb_name_at(const void *ctx, size_t i)
 	return verbs[i] ? verbs[i]->name : NULL;
 }
 
+static bool is_workload_option(const char *word)
+{
+	const size_t length = strcspn(word, "=");
+	char name[64];
+
+	if (!word[length] || length >= sizeof(name))
+		return false;
+	memcpy(name, word, length);
+	name[length] = '\0';
+	return field_find(workload_fields, name) != NULL;
+}
+
 static void take_verb(struct parser *p, const char *word)
 {
 	const char *nearest;
@@ -312,6 +324,10 @@ static void take_verb(struct parser *p, const char *word)
 		return;
 	p->inv->verb = verb_find("");
 	nearest = text_nearest(word, verb_name_at, NULL);
+	if (is_workload_option(word)) {
+		problem(p, "%s: did you mean tare run --%s?", word, word);
+		return;
+	}
 	if (is_bare_option(p, word))
 		return;
 	if (nearest && *nearest)

@@ -21,7 +21,7 @@ static void add_machine(const struct machine *machine, struct text *ret)
 		 units_format_size((double)machine->memory_bytes, memory));
 	summary_add_printable(ret, machine->kernel);
 	if (machine->virtualisation[0]) {
-		text_add(ret, " · under ");
+		text_add(ret, " · virtual machine: ");
 		summary_add_printable(ret, machine->virtualisation);
 	}
 	text_add(ret, "\n\n");

@@ -2,13 +2,14 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "report/json_tree.h"
 
 #define COLUMNS_PIPED 80
 #define COLUMNS_MIN 40
@@ -62,50 +63,9 @@ int print_text(const struct invocation *inv, const struct text *text)
 	return EXIT_INTERNAL;
 }
 
-/* The error document; problems, when there are several, stand in it one by one. */
-static int print_error_json(const struct invocation *inv, const json_t *error)
-{
-	json_t *root = json_object();
-	struct text text = TEXT_INIT;
-	char *dump;
-	int exit_code;
-
-	json_object_set_new(root, "schema", json_string("tare.result/1"));
-	json_object_set(root, "error", (json_t *)(uintptr_t)error);
-	dump = json_dumps(root, JSON_INDENT(2));
-	if (!dump)
-		abort();
-	text_add(&text, "%s\n", dump);
-	exit_code = print_text(inv, &text);
-	free(dump);
-	text_done(&text);
-	json_decref(root);
-	return exit_code;
-}
-
-/* Bytes that are no UTF-8 (of an argument) would make the document invalid. */
-static json_t *json_text(const char *text)
-{
-	json_t *string = json_string(text);
-	char *clean;
-
-	if (string)
-		return string;
-	clean = strdup(text);
-	if (!clean)
-		abort();
-	for (char *c = clean; *c; c++) {
-		if ((unsigned char)*c >= 0x80)
-			*c = '?';
-	}
-	string = json_string(clean);
-	free(clean);
-	return string;
-}
-
 int invocation_fail(const struct invocation *inv, int exit_code, const struct err *err)
 {
-	json_t *error;
+	struct text text = TEXT_INIT;
 
 	if (!inv->json) {
 		fprintf(stderr, "tare: %s\n", err->text);
@@ -113,12 +73,9 @@ int invocation_fail(const struct invocation *inv, int exit_code, const struct er
 			fprintf(stderr, "      %s\n", err->hint);
 		return exit_code;
 	}
-	error = json_object();
-	json_object_set_new(error, "code", json_string(exit_name(exit_code)));
-	json_object_set_new(error, "message", json_text(err->text));
-	json_object_set_new(error, "hint", *err->hint ? json_text(err->hint) : json_null());
-	print_error_json(inv, error);
-	json_decref(error);
+	report_error_json(exit_name(exit_code), err, &text);
+	print_text(inv, &text);
+	text_done(&text);
 	return exit_code;
 }
 
@@ -131,19 +88,21 @@ static void problems_json(const struct invocation *inv, const struct problems *p
 			  const char *hint)
 {
 	json_t *error = json_object(), *list = json_array();
-	struct text message = TEXT_INIT;
+	struct text text = TEXT_INIT;
 
 	for (size_t i = 0; i < kept(problems); i++) {
+		text_add(&text, "%s%s", i ? "; " : "", problems->texts[i]);
 		json_array_append_new(list, json_text(problems->texts[i]));
-		text_add(&message, "%s%s", i ? "; " : "", problems->texts[i]);
 	}
-	json_object_set_new(error, "code", json_string(exit_name(EXIT_USAGE)));
-	json_object_set_new(error, "message", json_text(text_string(&message)));
-	json_object_set_new(error, "hint", json_string(hint));
-	json_object_set_new(error, "problems", list);
-	print_error_json(inv, error);
-	json_decref(error);
-	text_done(&message);
+	json_put(error, "code", json_string(exit_name(EXIT_USAGE)));
+	json_put(error, "errno", json_string("EINVAL"));
+	json_put_text(error, "message", text_string(&text));
+	json_put_text(error, "hint", hint);
+	json_put(error, "problems", list);
+	text_done(&text);
+	report_error_document(error, &text);
+	print_text(inv, &text);
+	text_done(&text);
 }
 
 int args_fail(const struct invocation *inv, const struct problems *problems)

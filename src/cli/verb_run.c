@@ -20,10 +20,7 @@ static int make_plan(struct invocation *inv, struct plan *ret, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (!ret->target[0]) {
-		r = err_set(err, -EINVAL, "no target; name a directory, a file or a device");
-		err_hint(err, "tare run --rw=randread .");
-	} else if (inv->erase_data && !plan_writes(ret)) {
+	if (inv->erase_data && !plan_writes(ret)) {
 		r = err_set(err, -EINVAL, "--erase-data with a workload that only reads");
 		err_hint(err, "leave it out, or write: --rw=randwrite");
 	} else {

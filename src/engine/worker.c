@@ -556,6 +556,7 @@ static void finish(struct worker *w)
 	if (recorder_due(&w->recorder, w->recorder.last_ns))
 		tick(w, w->recorder.last_ns);
 	recorder_finish(&w->recorder, w->recorder.last_ns);
+	worker_count_punted(w);
 	if (w->open_loop && !w->interrupted)
 		while (w->work->end_ns != NEVER_NS && pace_peek(&w->pace) < w->work->end_ns) {
 			pace_take(&w->pace);
@@ -605,7 +606,7 @@ uint64_t worker_step(struct worker *w)
 	}
 	if (w->finished)
 		return NEVER_NS;
-	next_ns = work->ops->next_ns(w->queue);
+	next_ns = w->queue->ops->next_ns(w->queue);
 	start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
 	return start_ns < next_ns ? start_ns : next_ns;
 }

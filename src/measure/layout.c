@@ -34,7 +34,7 @@ struct part {
 	uint64_t start_bytes, end_bytes, runtime_ns;
 };
 
-static void part_workload(const struct session *s, const struct part *part, struct workload *ret)
+static void part_workload(const struct part *part, struct workload *ret)
 {
 	const uint64_t length_bytes = part->end_bytes - part->start_bytes;
 
@@ -50,8 +50,8 @@ static void part_workload(const struct session *s, const struct part *part, stru
 	ret->runtime_ns = part->runtime_ns;
 	ret->ramp_ns = 0;
 	ret->data = DATA_RANDOM;
-	ret->direct = s->mode.direct;
-	ret->noatime = s->mode.noatime;
+	/* Past the page cache, whatever the phases do: their reads are to find none of it there. */
+	ret->direct = true;
 }
 
 static int no_room(const struct session *s, uint64_t written_bytes, struct err *err)
@@ -91,7 +91,10 @@ static int part_write(struct session *s, const struct part *part, struct err *er
 
 	if (part->end_bytes <= part->start_bytes || session_stopped(s))
 		return 0;
-	part_workload(s, part, &workload);
+	part_workload(part, &workload);
+	r = open_mode_apply(s, &workload, err);
+	if (r < 0)
+		return r;
 	measurement_init(&m);
 	r = engine_run(&workload, s->target, &options, &m, err);
 	if (r < 0) {

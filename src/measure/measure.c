@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "measure/audit.h"
 #include "measure/gather.h"
 #include "measure/session.h"
@@ -89,6 +90,16 @@ static int gather_wants(const struct plan *plan, struct wants *ret, struct err *
 	return 0;
 }
 
+/* The test file: as asked, else as the phases name it; in whole blocks of 4 KiB. */
+static uint64_t test_file_bytes(const struct session *s, const struct wants *wants)
+{
+	uint64_t bytes = s->options->test_file_bytes;
+
+	if (bytes == 0 && wants->all_named)
+		bytes = wants->need_bytes;
+	return (bytes + 4 * KIB - 1) / (4 * KIB) * (4 * KIB);
+}
+
 static int open_target(struct session *s, const struct wants *wants, struct err *err)
 {
 	const struct measure_options *options = s->options;
@@ -99,9 +110,7 @@ static int open_target(struct session *s, const struct wants *wants, struct err 
 		.buffered = !first->direct,
 		.atime = !first->noatime,
 		.sync_flags = open_mode_sync_flags(first->sync),
-		.size_bytes = options->test_file_bytes ? options->test_file_bytes
-			      : wants->all_named       ? wants->need_bytes
-						       : 0,
+		.size_bytes = test_file_bytes(s, wants),
 		.need_bytes = wants->need_bytes,
 		.erase_serial = options->erase_serial,
 		.expendable_path = options->expendable_path,

@@ -207,6 +207,7 @@ int phase_measure(struct session *s, const struct workload *workload, struct err
 	facts.measurement = m;
 	facts.place = s->place;
 	facts.samples = s->samples;
+	facts.direct_refused = workload->direct && s->target->fd >= 0 && !s->target->info.direct;
 	audit_measurement(s->result, &facts);
 	/* What was written is no longer what was sampled. */
 	if (workload_writes(workload))

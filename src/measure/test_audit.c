@@ -151,6 +151,12 @@ static void buffered_cold(struct scene *s)
 	s->m->workload.direct = false;
 }
 
+static void direct_refused(struct scene *s)
+{
+	s->facts.direct_refused = true;
+	s->facts.have_counters = false;
+}
+
 static void direct_ignored(struct scene *s)
 {
 	s->facts.after.read_bytes = GIB / 100;
@@ -467,6 +473,7 @@ static const struct provoking {
 	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_INVALID, buffered, "25 %" },
 	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_WARNING, buffered_cold, "100 %" },
 	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_INVALID, direct_ignored, "only 1 %" },
+	{ "page-cache", AUDIT_MEASUREMENT, SEVERITY_INVALID, direct_refused, "not to be had here" },
 	{ "sparse", AUDIT_MEASUREMENT, SEVERITY_INVALID, in_holes, "100 %" },
 	{ "unwritten", AUDIT_MEASUREMENT, SEVERITY_INVALID, all_zeros, "75 % of 256" },
 	{ "unwritten", AUDIT_MEASUREMENT, SEVERITY_WARNING, some_zeros, "5 % of 256" },
@@ -474,7 +481,7 @@ static const struct provoking {
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, half_to_zstd, "compressible" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_WARNING, random_to_zstd, "cannot be compressed" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INFO, on_zstd, "zstd:3" },
-	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, stored_short, "of the 8.0 GiB written" },
+	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, stored_short, "512 B of the 8.00 GiB written" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, compressed_before, "stored compressed" },
 	{ "rate-not-sustained", AUDIT_MEASUREMENT, SEVERITY_WARNING, overloaded, "1.2" },
 	{ "generator-bound", AUDIT_MEASUREMENT, SEVERITY_WARNING, busy_worker, "97 % of a CPU" },

@@ -124,11 +124,11 @@ static void a_wrong_value_says_what_is_right(void)
 	} cases[] = {
 		{ "bs", "4k,8k", "! bs: '4k,8k': separate values for reads, writes and trims are not "
 				 "supported; give one value" },
-		{ "bs", "2g", "! bs: 2g is too large; it may be from 1 to 1g" },
-		{ "size", "0", "! size: 0 is too small; it may be from 1 to 9223372036854775807" },
+		{ "bs", "2g", "! bs: 2g is too large; it is at most 1g" },
+		{ "size", "0", "! size: 0 is too small; it is at least 1" },
 		{ "size", "0%", "! size: 0% is too small" },
 		{ "size", "101%", "! size: '101%' is more than 100 %" },
-		{ "iodepth", "0", "! iodepth: 0 is too small; it may be from 1 to 65536" },
+		{ "iodepth", "0", "! iodepth: 0 is too small; it is at least 1" },
 		{ "iodepth", "x", "! iodepth: 'x' is not a count; write 500, 10k or 1.5M (thousands and "
 				  "millions)" },
 		{ "runtime", "2min30", "! runtime: '2min30' is not a time; write 90, 90s, 500ms, 10us, "
