@@ -52,11 +52,9 @@ int exit_of_result(const struct result *result)
 		return EXIT_SPACE;
 	if (result->error_code)
 		return EXIT_IO;
-	if (result->interrupted)
-		return EXIT_INTERRUPTED;
 	for (size_t i = 0; i < result->measurement_count; i++) {
 		if (result->measurements[i].verify_failed_count)
 			return EXIT_VERDICT;
 	}
-	return EXIT_DONE;
+	return result->interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
 }

@@ -363,10 +363,13 @@ static void content(struct worker *w, struct io *io)
 	struct work *work = w->work;
 	const uint64_t generation = (uint64_t)w->index << 40 | ++w->write_count;
 
-	io->content_tag = random_mix(work->seed ^ generation) | 1;
-	if (work->map.words)
+	/* What is to be read back must be there as bytes: no tag stands for it. */
+	if (work->map.words) {
 		verify_fill(&work->map, &work->data, io->buffer, io->offset_bytes, io->length_bytes);
-	else if (work->fills)
+		return;
+	}
+	io->content_tag = random_mix(work->seed ^ generation) | 1;
+	if (work->fills)
 		data_fill(&work->data, io->buffer, io->length_bytes, io->offset_bytes, generation);
 }
 

@@ -185,6 +185,7 @@ static int run_phases(struct session *s, struct err *err)
 
 	for (size_t i = 0; i < s->plan->phase_count; i++) {
 		const struct phase *phase = &s->plan->phases[i];
+		char name[64];
 		int r;
 
 		if (session_stopped(s) || result->error_code || result->interrupted)
@@ -193,7 +194,8 @@ static int run_phases(struct session *s, struct err *err)
 			idle(s, phase->idle_ns, i);
 			continue;
 		}
-		observe_begin(s, phase->workload.name, i);
+		phase_name(s, &phase->workload, name);
+		observe_begin(s, name, i);
 		r = phase_measure(s, &phase->workload, err);
 		if (r < 0)
 			return r;

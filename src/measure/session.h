@@ -52,5 +52,8 @@ int layout_run(struct session *s, uint64_t need_bytes, struct err *err);
  */
 int phase_measure(struct session *s, const struct workload *workload, struct err *err);
 
+/* Its own name, or "rand-read-4k-q32"; with "-2" and so on where that is taken. */
+void phase_name(const struct session *s, const struct workload *workload, char ret[64]);
+
 /* ceiling.c: what the engine does with the same requests on the null target; 0 = not known. */
 double ceiling_iops(const struct workload *workload, const struct clock *clock);

@@ -64,6 +64,13 @@ static void impossible_combinations_are_named(void)
 		{ "buffer-pattern=x data=zero", "buffer-pattern needs data=pattern, not data=zero" },
 		{ "data=zero dedupe-percentage=5", "dedupe-percentage needs data=random, not data=zero" },
 		{ "rw=trim verify=1", "verify needs reads or writes, rw=trim has none" },
+		{ "rw=randread verify=1", "verify of reads alone needs the randseed of the run that wrote" },
+		{ "rw=randread verify=1 randseed=5", "" },
+		{ "rw=randrw verify=1", "" },
+		{ "rw=read bssplit=4k/50:8k/50 backwards=1",
+		  "backwards takes one request size, not bssplit's 2" },
+		{ "rw=read segments=8", "segments needs size, which it cuts into pieces" },
+		{ "rw=read segments=8 size=50%", "" },
 		{ "rw=read rwmixtrim=5", "rwmixtrim needs writes to share with, rw=read has none" },
 	};
 

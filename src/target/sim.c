@@ -251,7 +251,6 @@ static void describe(struct target_info *info, const struct sim *sim)
 	}
 	strcpy(info->scheduler, "none");
 	strcpy(info->write_cache, id.volatile_cache ? "write back" : "write through");
-	info->ours = true;
 	info->layer_count = 1;
 	strcpy(info->layers[0].name, "sim");
 	strcpy(info->layers[0].kind, "disk");

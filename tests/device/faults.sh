@@ -36,7 +36,7 @@ check 'the space is free again' test "$(free_bytes)" -ge $((before - 65536))
 
 # EIO in the middle of a run.
 check 'an I/O error ends the run with its exit code' exits 4 "$TARE" run --rw=randread --size=64m \
-	--runtime=2s --filter='error:errno=EIO,after=1000' --json "$WORK/fs/dir"
+	--runtime=2s --filter='error:errno=EIO,after=200' --json "$WORK/fs/dir"
 cp "$WORK/out" "$WORK/eio.json"
 check 'what was measured before stands in the result' json_true "$WORK/eio.json" \
 	"d['measurements'][0]['ops']['read']['count'] > 0 and
