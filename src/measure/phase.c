@@ -180,8 +180,20 @@ void phase_name(const struct session *s, const struct workload *w, char ret[64])
 		snprintf(ret, 64, "%s-%u", base, n);
 }
 
-int phase_measure(struct session *s, const struct workload *workload, struct err *err)
+/* The phase's workload, within what was laid out where it names no range of its own. */
+static struct workload within_range(const struct session *s, const struct workload *asked)
 {
+	struct workload workload = *asked;
+
+	if (s->range_bytes && !asked->size.bytes && !asked->size.ppm && !asked->offset.bytes &&
+	    !asked->offset.ppm)
+		workload.size.bytes = s->range_bytes;
+	return workload;
+}
+
+int phase_measure(struct session *s, const struct workload *asked, struct err *err)
+{
+	const struct workload within = within_range(s, asked), *workload = &within;
 	struct audit_facts facts;
 	struct measurement *m;
 	char name[64];

@@ -513,7 +513,7 @@ static const struct provoking {
 	{ "punted-to-kernel-threads", AUDIT_MEASUREMENT, SEVERITY_WARNING, punted, "50 %" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, stepped, "for 41 s, then" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, drifting, "first fifth" },
-	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, cyclic, "every 5 s" },
+	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, cyclic, "is cyclic" },
 	{ "background-io", AUDIT_MEASUREMENT, SEVERITY_WARNING, background, "16 % of what" },
 	{ "throttled", AUDIT_MEASUREMENT, SEVERITY_WARNING, hot, "82 °C" },
 	{ "throttled", AUDIT_MEASUREMENT, SEVERITY_WARNING, hot_cpus, "12 times" },
