@@ -583,10 +583,11 @@ static void make_room(struct map *m, enum stream stream)
 	struct frontier *f = &m->frontiers[stream];
 	uint32_t rounds = 0;
 
-	while (f->next == f->end) {
-		frontier_close(m, f);
-		if (m->free.count > kept_free(m) ||
-		    (stream == STREAM_SLC && m->free.count > m->reserve))
+	while (f->next == f->end || m->free.count < m->reserve) {
+		if (f->next == f->end)
+			frontier_close(m, f);
+		if (f->next == f->end && (m->free.count > kept_free(m) ||
+		    (stream == STREAM_SLC && m->free.count > m->reserve)))
 			frontier_open(m, stream);
 		else if (m->closed_slc.count && m->config->slc == SIM_SLC_DYNAMIC)
 			fold(m);
@@ -611,7 +612,7 @@ static inline void write_page_mapped(struct map *m, uint32_t unit)
 	m->host_units++;
 	if (m->config->slc != SIM_SLC_OFF || m->recent_window)
 		stream = host_stream(m, unit);
-	if (m->frontiers[stream].next == m->frontiers[stream].end)
+	if (m->frontiers[stream].next == m->frontiers[stream].end || m->free.count < m->reserve)
 		make_room(m, stream);
 	place(m, unit, stream);
 	if (m->recent_window)
