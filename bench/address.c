@@ -31,7 +31,7 @@ static double cpu_ns(void)
 			const double start_ns = cpu_ns();                             \
 			uint64_t sum = 0;                                             \
 			for (uint32_t i = 0; i < DRAW_COUNT; i++)                     \
-				sum += (statement);                                   \
+				sum += (uint64_t)(statement);                                \
 			sink += sum;                                                  \
 			const double ns = (cpu_ns() - start_ns) / DRAW_COUNT;         \
 			least = ns < least ? ns : least;                              \

@@ -55,6 +55,8 @@ struct target_info {
 	struct target_layer layers[TARGET_LAYERS];
 	uint32_t layer_count;
 
+	/* what consent to write this device must name: its disk's serial number, else its name */
+	char erase_name[64];
 	/* who allowed a device to be written: "erase-data=SERIAL"; "" when read-only */
 	char consent[96];
 };

@@ -17,14 +17,11 @@
 
 extern char **environ;
 
-static void note(const struct loop_observer *observer, const char *fmt, const char *what)
-	__attribute__((format(printf, 2, 0)));
-
-static void note(const struct loop_observer *observer, const char *fmt, const char *what)
+static void note(const struct loop_observer *observer, const char *verb, const char *what)
 {
 	char text[4300];
 
-	snprintf(text, sizeof(text), fmt, what);
+	snprintf(text, sizeof(text), "%s %s", verb, what);
 	if (observer->note)
 		observer->note(observer->ctx, text);
 }
@@ -72,16 +69,16 @@ int clean_entry(const struct registry_entry *entry, const struct loop_observer *
 		if (r < 0)
 			return r;
 		loop_path(entry->loop, device);
-		note(observer, "removed %s", device);
+		note(observer, "removed", device);
 	}
 	if (mounted) {
 		r = mounts_is_at(source, entry->directory) ? unmount(entry->directory) : 0;
 		if (r < 0)
 			return err_errno(err, r, "unmount '%s'", entry->directory);
-		note(observer, "unmounted %s", entry->directory);
+		note(observer, "unmounted", entry->directory);
 	}
 	if (entry->made_directory && rmdir(entry->directory) == 0)
-		note(observer, "removed %s", entry->directory);
+		note(observer, "removed", entry->directory);
 	registry_remove(entry);
 	return 0;
 }

@@ -102,6 +102,7 @@ static int describe(struct target *target, struct err *err)
 	unsigned int physical;
 	char name[STACK_NAME_BYTES];
 	int logical, read_only;
+	bool is_serial;
 	dev_t device;
 	int r;
 
@@ -109,6 +110,7 @@ static int describe(struct target *target, struct err *err)
 	if (r < 0)
 		return r;
 	stack_describe("", name, info);
+	gate_consent_name("", name, info->erase_name, &is_serial);
 	if (ioctl(target->fd, BLKGETSIZE64, &info->size_bytes) < 0)
 		return err_errno(err, -errno, "size of %s", info->spec);
 	if (ioctl(target->fd, BLKSSZGET, &logical) == 0)

@@ -38,6 +38,7 @@ static bool is_disk(const char *root, const char *name)
 static void describe(const char *root, const char *name, struct target_device *device)
 {
 	struct target_info *info = &device->info;
+	bool is_serial;
 
 	info->kind = TARGET_BLOCK;
 	snprintf(info->path, sizeof(info->path), "/dev/%s", name);
@@ -46,6 +47,7 @@ static void describe(const char *root, const char *name, struct target_device *d
 			*p = '/';
 	strcpy(info->spec, info->path);
 	stack_describe(root, name, info);
+	gate_consent_name(root, name, info->erase_name, &is_serial);
 	info->size_bytes = size_of(root, name);
 	stack_by_id(root, name, device->by_id, sizeof(device->by_id));
 	gate_describe_use(root, name, device->use, sizeof(device->use));

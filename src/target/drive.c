@@ -20,7 +20,6 @@
 #include "target/stack.h"
 
 #define BLOCK "%s/sys/class/block/%s"
-#define SCSI_MODEL_CHARS 16
 
 /* Without blanks around it and without what no terminal should see. */
 static void clean(char *text)
@@ -120,17 +119,20 @@ static void read_transport(const char *root, const char *disk, char *transport, 
 
 void stack_drive(const char *root, const char *disk, struct target_info *info)
 {
+	char full[sizeof(info->model)] = "";
+
 	info->model[0] = info->firmware[0] = info->transport[0] = '\0';
 	stack_serial(root, disk, info->serial, sizeof(info->serial));
 	if (sysfs_read(info->model, sizeof(info->model), BLOCK "/device/model", root, disk) < 0)
 		sysfs_read(info->model, sizeof(info->model), BLOCK "/device/name", root, disk);
 	clean(info->model);
-	/* SCSI tells 16 characters of the model, and none of who is behind a bridge. */
-	if (!*info->model || strlen(info->model) == SCSI_MODEL_CHARS)
-		read_udev(root, disk, "ID_MODEL", info->model, sizeof(info->model));
-	for (char *p = info->model; *p; p++)
+	/* SCSI cuts the model after 16 characters, and some buses tell none; udev asked the drive. */
+	read_udev(root, disk, "ID_MODEL", full, sizeof(full));
+	for (char *p = full; *p; p++)
 		if (*p == '_')
 			*p = ' ';
+	if (strncmp(full, info->model, strlen(info->model)) == 0)
+		memcpy(info->model, full, sizeof(info->model));
 	if (sysfs_read(info->firmware, sizeof(info->firmware), BLOCK "/device/firmware_rev", root,
 		       disk) < 0 &&
 	    sysfs_read(info->firmware, sizeof(info->firmware), BLOCK "/device/rev", root, disk) < 0)

@@ -181,17 +181,26 @@ int gate_busy(const char *name, struct err *err)
 	return -EBUSY;
 }
 
+void gate_consent_name(const char *root, const char *name, char consent[64], bool *ret_is_serial)
+{
+	char disk[STACK_NAME_BYTES];
+
+	stack_disk(root, name, disk);
+	stack_serial(root, disk, consent, 64);
+	*ret_is_serial = *consent;
+	if (!*consent)
+		snprintf(consent, 64, "%s", name);
+}
+
 int gate_check_consent(const char *root, const char *name, const char *erase_serial,
 		       const char *signature, struct err *err)
 {
-	char disk[STACK_NAME_BYTES], serial[64];
-	const char *must;
+	char must[64];
+	bool is_serial;
 
-	stack_disk(root, name, disk);
-	stack_serial(root, disk, serial, sizeof(serial));
-	must = *serial ? serial : name;
+	gate_consent_name(root, name, must, &is_serial);
 	if (erase_serial && strcmp(erase_serial, must) == 0) {
-		if (*serial || !*signature)
+		if (is_serial || !*signature)
 			return 0;
 		err_set(err, -EPERM,
 			"%s holds %s, and has no serial number that could name it beyond doubt; "
@@ -201,9 +210,9 @@ int gate_check_consent(const char *root, const char *name, const char *erase_ser
 			 name);
 		return -EPERM;
 	}
-	if (erase_serial)
+	if (erase_serial && *erase_serial)
 		err_set(err, -EPERM, "%s is not '%.64s': its %s is '%s'; not touched", name,
-			erase_serial, *serial ? "serial number" : "name", must);
+			erase_serial, is_serial ? "serial number" : "name", must);
 	else if (*signature)
 		err_set(err, -EPERM, "%s holds %s, which writing would destroy; not touched", name,
 			signature);

@@ -9,6 +9,7 @@
  * runs them on the descriptor it already has exclusively.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -26,10 +27,13 @@ void gate_describe_use(const char *root, const char *name, char *text, size_t te
 /* The sentence for a device that somebody holds although nothing above was found. */
 int gate_busy(const char *name, struct err *err);
 
+/* What consent must name: the serial number of the device's disk, or its own name without one. */
+void gate_consent_name(const char *root, const char *name, char consent[64], bool *ret_is_serial);
+
 /*
- * 0 when erase_serial (NULL = none) names the device: the serial number of its disk, or its own name when
- * the disk has none. What signature says it holds ("" = nothing) is covered only by a serial
- * number: names such as sdb change hands at the next start. Else -EPERM with what to write.
+ * 0 when erase_serial (NULL or "" = none) is the consent name. What signature says the device
+ * holds ("" = nothing) is covered only by a serial number: names such as sdb change hands at
+ * the next start. Else -EPERM with what to write.
  */
 int gate_check_consent(const char *root, const char *name, const char *erase_serial,
 		       const char *signature, struct err *err);
