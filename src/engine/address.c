@@ -173,7 +173,7 @@ static uint64_t next_partly_random(struct address *a, uint32_t length_bytes)
 	return slot;
 }
 
-uint64_t address_next(struct address *a, uint32_t length_bytes)
+uint64_t address_next_other(struct address *a, uint32_t length_bytes)
 {
 	assert(length_bytes <= a->range.block_max_bytes);
 	switch (a->mode) {
@@ -359,5 +359,6 @@ int address_init(struct address *a, const struct workload *workload,
 	a->pass_start = job_index;
 	a->next = a->mode == ADDRESS_PERMUTED ? job_index : a->first;
 	a->follow = a->slot_count;
+	a->is_uniform = a->mode == ADDRESS_UNIFORM && !a->piece_slots && a->random_below == WHOLE;
 	return 0;
 }
