@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "cli/words.h"
+#include "target/target.h"
 
 struct parser {
 	struct invocation *inv;
@@ -100,6 +101,14 @@ static void unknown_option(struct parser *p, const struct option *option)
 		problem(p, "--%s: no such option", option->name);
 }
 
+/* The word behind an option that is none may be its value: then nothing is to be said of it. */
+static void skip_value(struct parser *p)
+{
+	if (p->at < p->argc && p->argv[p->at][0] != '-' &&
+	    words_kind(p->argv[p->at]) == WORD_NOTHING)
+		p->at++;
+}
+
 /* Splits a word behind its dashes; false (with a problem) when it cannot be an option. */
 static bool split_option(struct parser *p, const char *word, struct option *ret)
 {
@@ -120,9 +129,12 @@ static bool split_option(struct parser *p, const char *word, struct option *ret)
 			ret->field = NULL;
 		}
 	}
-	if (!ret->field)
-		unknown_option(p, ret);
-	return ret->field != NULL;
+	if (ret->field)
+		return true;
+	unknown_option(p, ret);
+	if (!ret->value)
+		skip_value(p);
+	return false;
 }
 
 /* The value, from the word itself or the next one; NULL (with a problem) when it is missing. */
@@ -202,6 +214,8 @@ static void take_single_dash(struct parser *p, const char *word)
 		memcpy(option.name, word + 1, length);
 		if (length && find_option(p, &option)) {
 			problem(p, "%s: options begin with two dashes; did you mean -%s?", word, word);
+			if (!word[1 + length])
+				skip_value(p);
 			return;
 		}
 	}
@@ -236,11 +250,11 @@ static void take_target(struct parser *p, const char *word)
 		problem(p, "%s: the target is %s already; one target per run", word, p->target);
 		return;
 	}
-	p->target = word;
 	if (words_check_target(word, &err) < 0) {
 		problem(p, "%s", err.text);
 		return;
 	}
+	p->target = word;
 	if (strlen(word) >= sizeof(p->inv->target)) {
 		problem(p, "%.40s…: the path is too long", word);
 		return;
@@ -271,10 +285,35 @@ static void take_topic(struct parser *p, const char *word)
 		snprintf(p->inv->topic, sizeof(p->inv->topic), "%s", word);
 }
 
+static void take_loose_word(struct parser *p, const char *word)
+{
+	struct invocation *inv = p->inv;
+
+	if (inv->word_count == INVOCATION_WORDS)
+		problem(p, "%s: tare %s takes at most %d words", word, inv->verb->name,
+			INVOCATION_WORDS);
+	else if (strlen(word) >= sizeof(inv->words[0]))
+		problem(p, "%.40s…: the word is too long", word);
+	else
+		snprintf(inv->words[inv->word_count++], sizeof(inv->words[0]), "%s", word);
+}
+
 static const char *verb_name_at(const void *ctx, size_t i)
 {
 	(void)ctx;
 	return verbs[i] ? verbs[i]->name : NULL;
+}
+
+static bool is_workload_option(const char *word)
+{
+	const size_t length = strcspn(word, "=");
+	char name[64];
+
+	if (!word[length] || length >= sizeof(name))
+		return false;
+	memcpy(name, word, length);
+	name[length] = '\0';
+	return field_find(workload_fields, name) != NULL;
 }
 
 static void take_verb(struct parser *p, const char *word)
@@ -286,6 +325,10 @@ static void take_verb(struct parser *p, const char *word)
 		return;
 	p->inv->verb = verb_find("");
 	nearest = text_nearest(word, verb_name_at, NULL);
+	if (is_workload_option(word)) {
+		problem(p, "%s: did you mean tare run --%s?", word, word);
+		return;
+	}
 	if (is_bare_option(p, word))
 		return;
 	if (nearest && *nearest)
@@ -313,7 +356,8 @@ static void take_positional(struct parser *p, const char *word)
 		problem(p, "an empty word (an unset shell variable?)");
 		return;
 	}
-	if (is_bare_option(p, word))
+	/* "NAME,key=value" of a reference drive looks like one. */
+	if (p->inv->verb->positional != POSITIONAL_WORDS && is_bare_option(p, word))
 		return;
 	switch (p->inv->verb->positional) {
 	case POSITIONAL_NONE:
@@ -330,6 +374,9 @@ static void take_positional(struct parser *p, const char *word)
 		break;
 	case POSITIONAL_TOPIC:
 		take_topic(p, word);
+		break;
+	case POSITIONAL_WORDS:
+		take_loose_word(p, word);
 		break;
 	}
 }
@@ -380,6 +427,8 @@ static void check_run(struct parser *p)
 		check_plan_alone(p);
 		return;
 	}
+	if (p->problems->count)
+		return;		/* what is missing may only be mistyped */
 	if (!(inv->workload_seen >> (rw - workload_fields) & 1))
 		problem(p, "nothing says what to do: give a plan file or --rw, as in --rw=randread");
 	if (!p->filename && !p->target && !inv->print_plan)
@@ -387,6 +436,8 @@ static void check_run(struct parser *p)
 	workload_settle(&inv->workload, inv->workload_seen);
 	if (!p->problems->count && workload_check(&inv->workload, &err) < 0)
 		problem(p, "%s", err.text);
+	if (*inv->workload.filter && target_filter_check(inv->workload.filter, &err) < 0)
+		problem(p, "--filter: %s", err.text);
 }
 
 static void check_all(struct parser *p)

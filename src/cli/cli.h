@@ -34,7 +34,10 @@ enum positional {
 	POSITIONAL_TARGET,	/* into target; [PATH|DEVICE] */
 	POSITIONAL_PLAN_TARGET,	/* [PLAN.yaml] [TARGET], into plan_path and target */
 	POSITIONAL_TOPIC,	/* one word, into topic */
+	POSITIONAL_WORDS,	/* a few words that the verb judges, into words */
 };
+
+#define INVOCATION_WORDS 3
 
 struct verb;
 
@@ -68,6 +71,13 @@ struct invocation {
 
 	/* help, completion */
 	char topic[64];
+
+	/* sim */
+	char words[INVOCATION_WORDS][4096];
+	uint32_t word_count;
+	bool loop;
+	bool log;
+	char lba[64];			/* "0-99"; "" when not given */
 };
 
 struct example {
@@ -86,7 +96,8 @@ struct verb {
 	const char *operands;	/* "[PATH|DEVICE]", for usage; NULL */
 	const struct field *tables[VERB_TABLES];	/* over struct invocation; NULL ends */
 	bool takes_workload;				/* and workload_fields */
-	const char *const *topics;	/* POSITIONAL_TOPIC: the words that may follow; NULL = any */
+	/* POSITIONAL_TOPIC, and the first of POSITIONAL_WORDS: what may follow; NULL = any */
+	const char *const *topics;
 	struct example examples[VERB_EXAMPLES];		/* three at least; command NULL ends */
 	int (*run)(struct invocation *inv);		/* returns an enum exit_code */
 };

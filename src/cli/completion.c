@@ -69,6 +69,11 @@ static bool takes_target(const struct verb *verb)
 	return verb->positional == POSITIONAL_TARGET || verb->positional == POSITIONAL_PLAN_TARGET;
 }
 
+static bool takes_topics(const struct verb *verb)
+{
+	return verb->positional == POSITIONAL_TOPIC || verb->positional == POSITIONAL_WORDS;
+}
+
 /* bash: "--rw=" for what takes a value, so that no blank follows it. */
 static void bash_verb(const struct verb *verb, struct text *ret)
 {
@@ -84,7 +89,8 @@ static void bash_verb(const struct verb *verb, struct text *ret)
 		for (size_t i = 0; verbs[i]; i++)
 			text_add(ret, "%s%s", *verbs[i]->name ? " " : "", verbs[i]->name);
 	}
-	text_add(ret, "\"\n\t\ttargets=%d\n\t\t;;\n", takes_target(verb));
+	text_add(ret, "\"\n\t\ttargets=%d\n\t\t;;\n",
+		 takes_target(verb) || verb->positional == POSITIONAL_WORDS);
 }
 
 /* Values by option name; a name means the same in each verb that has choices for it. */
@@ -205,10 +211,11 @@ static void zsh_verb(const struct verb *verb, struct text *ret)
 		zsh_option(field, ret);
 	if (takes_target(verb)) {
 		text_add(ret, "\t\t\t'*:target:_tare_targets'\n");
-	} else if (verb->positional == POSITIONAL_TOPIC) {
+	} else if (takes_topics(verb)) {
 		text_add(ret, "\t\t\t'1:topic:(");
 		add_topics(verb, ret);
-		text_add(ret, ")'\n");
+		text_add(ret, verb->positional == POSITIONAL_WORDS ?
+			 ")' \\\n\t\t\t'*:file:_tare_targets'\n" : ")'\n");
 	} else {
 		text_add(ret, "\t\t\t'*:: :_message \"no more words\"'\n");
 	}
@@ -286,8 +293,9 @@ static void fish_verb(const struct verb *verb, struct text *ret)
 		text_add(ret, "complete -c tare -n '__fish_seen_subcommand_from %s' -F -a "
 			      "'(__tare_devices)'\n", verb->name);
 	} else {
-		text_add(ret, "complete -c tare -n '__fish_seen_subcommand_from %s' -f", verb->name);
-		if (verb->positional == POSITIONAL_TOPIC) {
+		text_add(ret, "complete -c tare -n '__fish_seen_subcommand_from %s' %s", verb->name,
+			 verb->positional == POSITIONAL_WORDS ? "-F" : "-f");
+		if (takes_topics(verb)) {
 			text_add(ret, " -a '");
 			add_topics(verb, ret);
 			text_add(ret, "'");

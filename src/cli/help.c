@@ -115,7 +115,9 @@ static void add_examples(const struct verb *verb, size_t most, struct text *ret)
 {
 	text_add(ret, "\nExamples:\n");
 	for (size_t i = 0; i < most && i < VERB_EXAMPLES && verb->examples[i].command; i++) {
-		text_add(ret, "  tare %s\n%6s", verb->examples[i].command, "");
+		const char *command = verb->examples[i].command;
+
+		text_add(ret, "  tare%s%s\n%6s", *command ? " " : "", command, "");
 		add_wrapped(ret, verb->examples[i].help, 6, 6);
 	}
 }

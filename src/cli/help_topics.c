@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/help.h"
+#include "measure/audit.h"
 
 static void print_exits(struct text *ret)
 {
@@ -10,8 +11,16 @@ static void print_exits(struct text *ret)
 		text_add(ret, "%5d  %s\n", info->code, info->help);
 }
 
+static void print_findings(struct text *ret)
+{
+	for (const struct audit_rule *rule = audit_rules; rule->code; rule++)
+		text_add(ret, "%s (%s)\n    %s\n", rule->code, severity_names[rule->severity],
+			 rule->help);
+}
+
 const struct help_topic help_topics[] = {
 	{ "exit-codes", "what the exit status says", print_exits },
+	{ "findings", "what the audit of a result can find", print_findings },
 	{ NULL, NULL, NULL },
 };
 
@@ -65,7 +74,7 @@ static void scdoc_options(const struct verb *verb, struct text *ret)
 	for (size_t i = 0; i < VERB_TABLES && verb->tables[i]; i++)
 		scdoc_table(verb->tables[i], ret);
 	if (verb->takes_workload)
-		text_add(ret, "The options of a workload are in *tare-workload*(5).\n\n");
+		text_add(ret, "## Workload\n\nIts options are in *tare-workload*(5).\n\n");
 	scdoc_table(common_fields, ret);
 }
 
@@ -111,9 +120,24 @@ static void scdoc_exits(struct text *ret)
 		text_add(ret, "*%d*\n\t%s.\n\n", info->code, info->help);
 }
 
+static void scdoc_findings(struct text *ret)
+{
+	for (const struct audit_rule *rule = audit_rules; rule->code; rule++) {
+		text_add(ret, "*%s* (%s)\n\t", rule->code, severity_names[rule->severity]);
+		add_escaped(rule->help, ret);
+		text_add(ret, ".\n\n");
+	}
+}
+
 static void scdoc_workload(struct text *ret)
 {
 	scdoc_table(workload_fields, ret);
+}
+
+static void scdoc_common(struct text *ret)
+{
+	for (const struct field *field = common_fields; field->name; field++)
+		scdoc_option(field, ret);
 }
 
 static const struct {
@@ -121,7 +145,9 @@ static const struct {
 	void (*print)(struct text *ret);
 } plain_parts[] = {
 	{ "commands", scdoc_commands },
+	{ "common", scdoc_common },
 	{ "exit-codes", scdoc_exits },
+	{ "findings", scdoc_findings },
 	{ "workload", scdoc_workload },
 	{ NULL, NULL },
 };

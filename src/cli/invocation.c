@@ -2,13 +2,16 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "cli/words.h"
+#include "report/json_tree.h"
+#include "target/target.h"
 
 #define COLUMNS_PIPED 80
 #define COLUMNS_MIN 40
@@ -62,50 +65,9 @@ int print_text(const struct invocation *inv, const struct text *text)
 	return EXIT_INTERNAL;
 }
 
-/* The error document; problems, when there are several, stand in it one by one. */
-static int print_error_json(const struct invocation *inv, const json_t *error)
-{
-	json_t *root = json_object();
-	struct text text = TEXT_INIT;
-	char *dump;
-	int exit_code;
-
-	json_object_set_new(root, "schema", json_string("tare.result/1"));
-	json_object_set(root, "error", (json_t *)(uintptr_t)error);
-	dump = json_dumps(root, JSON_INDENT(2));
-	if (!dump)
-		abort();
-	text_add(&text, "%s\n", dump);
-	exit_code = print_text(inv, &text);
-	free(dump);
-	text_done(&text);
-	json_decref(root);
-	return exit_code;
-}
-
-/* Bytes that are no UTF-8 (of an argument) would make the document invalid. */
-static json_t *json_text(const char *text)
-{
-	json_t *string = json_string(text);
-	char *clean;
-
-	if (string)
-		return string;
-	clean = strdup(text);
-	if (!clean)
-		abort();
-	for (char *c = clean; *c; c++) {
-		if ((unsigned char)*c >= 0x80)
-			*c = '?';
-	}
-	string = json_string(clean);
-	free(clean);
-	return string;
-}
-
 int invocation_fail(const struct invocation *inv, int exit_code, const struct err *err)
 {
-	json_t *error;
+	struct text text = TEXT_INIT;
 
 	if (!inv->json) {
 		fprintf(stderr, "tare: %s\n", err->text);
@@ -113,12 +75,9 @@ int invocation_fail(const struct invocation *inv, int exit_code, const struct er
 			fprintf(stderr, "      %s\n", err->hint);
 		return exit_code;
 	}
-	error = json_object();
-	json_object_set_new(error, "code", json_string(exit_name(exit_code)));
-	json_object_set_new(error, "message", json_text(err->text));
-	json_object_set_new(error, "hint", *err->hint ? json_text(err->hint) : json_null());
-	print_error_json(inv, error);
-	json_decref(error);
+	report_error_json(exit_name(exit_code), err, &text);
+	print_text(inv, &text);
+	text_done(&text);
 	return exit_code;
 }
 
@@ -131,19 +90,21 @@ static void problems_json(const struct invocation *inv, const struct problems *p
 			  const char *hint)
 {
 	json_t *error = json_object(), *list = json_array();
-	struct text message = TEXT_INIT;
+	struct text text = TEXT_INIT;
 
 	for (size_t i = 0; i < kept(problems); i++) {
+		text_add(&text, "%s%s", i ? "; " : "", problems->texts[i]);
 		json_array_append_new(list, json_text(problems->texts[i]));
-		text_add(&message, "%s%s", i ? "; " : "", problems->texts[i]);
 	}
-	json_object_set_new(error, "code", json_string(exit_name(EXIT_USAGE)));
-	json_object_set_new(error, "message", json_text(text_string(&message)));
-	json_object_set_new(error, "hint", json_string(hint));
-	json_object_set_new(error, "problems", list);
-	print_error_json(inv, error);
-	json_decref(error);
-	text_done(&message);
+	json_put(error, "code", json_string(exit_name(EXIT_USAGE)));
+	json_put(error, "errno", json_string("EINVAL"));
+	json_put_text(error, "message", text_string(&text));
+	json_put_text(error, "hint", hint);
+	json_put(error, "problems", list);
+	text_done(&text);
+	report_error_document(error, &text);
+	print_text(inv, &text);
+	text_done(&text);
 }
 
 int args_fail(const struct invocation *inv, const struct problems *problems)
@@ -171,6 +132,30 @@ static int plan_of_flags(const struct invocation *inv, struct plan *ret)
 	return 0;
 }
 
+/* What only the layers above a plan know: filters, and whether there is such a target. */
+static int check_plan(const struct invocation *inv, const struct plan *plan, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->phase_count; i++) {
+		const char *filter = plan->phases[i].workload.filter;
+
+		if (*filter)
+			r = target_filter_check(filter, err);
+	}
+	if (r == 0 && !inv->print_plan && *plan->target)
+		r = words_check_target(plan->target, err);
+	if (r < 0) {
+		err_wrap(err, "%s", inv->plan_path);
+		return -EINVAL;
+	}
+	if (!*plan->target && !inv->print_plan) {
+		r = err_set(err, -EINVAL, "%s names no target", inv->plan_path);
+		err_hint(err, "tare run %s TARGET", inv->plan_path);
+	}
+	return r;
+}
+
 int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *err)
 {
 	int r;
@@ -180,12 +165,9 @@ int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *
 	r = plan_load(ret, inv->plan_path, err);
 	if (r < 0)
 		return r;
-	if (*inv->target) {
+	if (*inv->target)
 		memcpy(ret->target, inv->target, sizeof(ret->target));
-	} else if (!*ret->target && !inv->print_plan) {
-		r = err_set(err, -EINVAL, "%s names no target", inv->plan_path);
-		err_hint(err, "tare run %s TARGET", inv->plan_path);
-	}
+	r = check_plan(inv, ret, err);
 	if (r < 0)
 		plan_done(ret);
 	return r;

@@ -11,7 +11,9 @@
 #include "report/layout.h"
 #include "report/summary.h"
 
+/* The names measure/ gives to what is no measurement. */
 #define LAYOUT_NAME "layout"
+#define IDLE_NAME "idle"
 
 static void to_stderr(const struct progress *p, struct text *text)
 {
@@ -28,6 +30,11 @@ static void clear_live(struct progress *p)
 	if (p->live_shown)
 		fputs("\r\033[K", stderr);
 	p->live_shown = false;
+}
+
+static bool is_measurement(const struct progress *p)
+{
+	return strcmp(p->name, LAYOUT_NAME) != 0 && strcmp(p->name, IDLE_NAME) != 0;
 }
 
 static void add_phase(const struct progress *p, struct text *ret)
@@ -132,21 +139,6 @@ static void on_target(void *ctx, const struct target_info *info)
 	to_stderr(p, &text);
 }
 
-static void on_begin(void *ctx, const char *name, size_t index, size_t count)
-{
-	struct progress *p = ctx;
-	struct text text = TEXT_INIT;
-
-	snprintf(p->name, sizeof(p->name), "%s", name);
-	p->index = index;
-	p->count = count;
-	if (p->how != PROGRESS_LINES)
-		return;
-	add_phase(p, &text);
-	text_add(&text, "\n");
-	to_stderr(p, &text);
-}
-
 /* Cut to the terminal's width: a line that wraps cannot be cleared. */
 static void show_live(struct progress *p, struct text *line)
 {
@@ -164,6 +156,32 @@ static void show_live(struct progress *p, struct text *line)
 	fputs("\r\033[K", stderr);
 	p->live_shown = true;
 	to_stderr(p, line);
+}
+
+static void on_begin(void *ctx, const char *name, size_t index, size_t count)
+{
+	struct progress *p = ctx;
+	struct text text = TEXT_INIT;
+
+	/* A measurement without a name of its own gets one with its figures. */
+	if (!*name && index < p->plan->phase_count) {
+		report_workload_text(&p->plan->phases[index].workload, &text);
+		name = text_string(&text);
+	}
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	text_done(&text);
+	p->index = index;
+	p->count = count;
+	/* On lines a measurement is told when it is done; what has no figures, before. */
+	if (p->how == PROGRESS_SILENT || (p->how == PROGRESS_LINES && is_measurement(p)))
+		return;
+	add_phase(p, &text);
+	if (p->how == PROGRESS_LIVE) {
+		show_live(p, &text);
+		return;
+	}
+	text_add(&text, "\n");
+	to_stderr(p, &text);
 }
 
 static void add_left(const struct engine_progress *e, struct text *ret)
@@ -195,32 +213,44 @@ static void on_progress(void *ctx, const struct engine_progress *e)
 	show_live(p, &line);
 }
 
+static void add_figures(const struct measurement *m, struct text *ret)
+{
+	const char *separator = "";
+	char text[UNITS_TEXT_BYTES];
+
+	for (int kind = OP_READ; kind <= OP_TRIM; kind++) {
+		const struct op_result *op = &m->ops[kind];
+
+		if (!op->count)
+			continue;
+		text_add(ret, "%s %s %s", separator, op_names[kind],
+			 units_format_rate(summary_per_second(op->count, m->duration_ns), text));
+		text_add(ret, ", %s", units_format_rate_bytes(summary_per_second(op->bytes,
+										 m->duration_ns),
+							      text));
+		text_add(ret, ", p99 %s",
+			 units_format_latency((double)histogram_percentile_ns(op->latency, 990000),
+					      text));
+		separator = ";";
+	}
+	if (m->ended_early)
+		text_add(ret, "%s ended by an error", separator);
+	else if (m->interrupted)
+		text_add(ret, "%s interrupted", separator);
+}
+
 static void on_end(void *ctx, const struct measurement *m)
 {
 	struct progress *p = ctx;
 	struct text line = TEXT_INIT;
-	char text[UNITS_TEXT_BYTES];
 
 	clear_live(p);
 	if (p->how != PROGRESS_LINES || !m)
 		return;
 	add_phase(p, &line);
 	text_add(&line, ":");
-	for (int kind = 0; kind < OP_KINDS; kind++) {
-		const struct op_result *op = &m->ops[kind];
-
-		if (!op->count)
-			continue;
-		text_add(&line, " %s %s", op_names[kind],
-			 units_format_rate(summary_per_second(op->count, m->duration_ns), text));
-		text_add(&line, ", %s", units_format_rate_bytes(summary_per_second(op->bytes,
-										   m->duration_ns),
-								text));
-		text_add(&line, ", p99 %s;",
-			 units_format_latency((double)histogram_percentile_ns(op->latency, 990000),
-					      text));
-	}
-	text_add(&line, " %s\n", m->level[0] ? m->level : "done");
+	add_figures(m, &line);
+	text_add(&line, "\n");
 	to_stderr(p, &line);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,8 +25,6 @@ static int make_plan(struct invocation *inv, enum check_length length, struct pl
 	const char *target = inv->target[0] ? inv->target : ".";
 	int r;
 
-	if (inv->quick && inv->is_long)
-		return err_set(err, -EINVAL, "--quick and --long exclude each other");
 	r = consent_settle(inv, target, err);
 	if (r < 0)
 		return r;

@@ -20,7 +20,7 @@ static int fail_unknown(const struct invocation *inv)
 	struct err err;
 
 	err_set(&err, -EINVAL, "help: nothing about '%s'", inv->topic);
-	if (nearest && *nearest)
+	if (nearest && *nearest && strcmp(nearest, "help") != 0)
 		err_hint(&err, "did you mean tare help %s?", nearest);
 	else
 		err_hint(&err, "tare help lists commands and topics");

@@ -5,15 +5,24 @@
 #include "cli/consent.h"
 #include "cli/runner.h"
 
+static bool plan_writes(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->phase_count; i++)
+		if (plan->phases[i].kind == PHASE_MEASURE &&
+		    workload_writes(&plan->phases[i].workload))
+			return true;
+	return false;
+}
+
 static int make_plan(struct invocation *inv, struct plan *ret, struct err *err)
 {
 	int r = invocation_plan(inv, ret, err);
 
 	if (r < 0)
 		return r;
-	if (!ret->target[0]) {
-		r = err_set(err, -EINVAL, "no target; name a directory, a file or a device");
-		err_hint(err, "tare run --rw=randread .");
+	if (inv->erase_data && !plan_writes(ret)) {
+		r = err_set(err, -EINVAL, "--erase-data with a workload that only reads");
+		err_hint(err, "leave it out, or write: --rw=randwrite");
 	} else {
 		r = consent_settle(inv, ret->target, err);
 	}

@@ -3,10 +3,17 @@
 
 #include <string.h>
 
+extern const struct verb verb_glance, verb_check, verb_run, verb_devices, verb_doctor, verb_sim;
 extern const struct verb verb_help, verb_version, verb_completion;
 
 /* In the order help lists them. Add a verb here and its file to meson.build. */
 const struct verb *const verbs[] = {
+	&verb_glance,
+	&verb_check,
+	&verb_run,
+	&verb_devices,
+	&verb_doctor,
+	&verb_sim,
 	&verb_help,
 	&verb_version,
 	&verb_completion,

@@ -62,6 +62,7 @@ struct engine_options {
 /* The requests of the workload's range, resolved against the target: what engine_run will use. */
 struct engine_range {
 	uint64_t offset_bytes, size_bytes;
+	uint64_t span_bytes;		/* what segments are spread over; else size_bytes */
 	uint32_t align_bytes;
 	uint32_t block_min_bytes, block_max_bytes;
 	uint32_t granule_bytes;		/* lengths and starts are multiples: 1 when buffered */

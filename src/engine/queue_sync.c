@@ -2,6 +2,7 @@
 #include "engine/queues.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -56,15 +56,16 @@ int verify_map_init(struct verify_map *map, const struct engine_range *range, ui
 	if (words == MAP_FAILED)
 		return err_errno(err, -errno, "verify: a map of %llu blocks",
 				 (unsigned long long)map->unit_count);
+	map->memory = words;
 	map->words = words;
 	return 0;
 }
 
 void verify_map_done(struct verify_map *map)
 {
-	if (map->words)
-		munmap((void *)map->words, map->unit_count * sizeof(*map->words));
-	map->words = NULL;
+	if (map->memory)
+		munmap(map->memory, map->unit_count * sizeof(*map->words));
+	*map = (struct verify_map){ 0 };
 }
 
 static uint64_t first_unit(const struct verify_map *map, uint64_t offset_bytes)

@@ -22,6 +22,7 @@
 
 struct verify_map {
 	_Atomic uint32_t *words;	/* generation, and VERIFY_CLAIMED; 0 = content not known */
+	void *memory;			/* owned: where words lies */
 	uint64_t offset_bytes;		/* of the range */
 	uint64_t unit_count;
 	uint32_t unit_bytes;		/* one checked block */

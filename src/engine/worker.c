@@ -10,7 +10,7 @@
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
 #define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
-#define STANDSTILL_COUNT (1u << 26)
+#define STANDSTILL_COUNT (1u << 24)
 
 static const uint8_t op_of_kind[] = {
 	[IO_READ] = OP_READ,	 [IO_WRITE] = OP_WRITE,	    [IO_TRIM] = OP_TRIM,
@@ -96,7 +96,8 @@ static void tick(struct worker *w, uint64_t now_ns)
 {
 	if (now_ns >= w->work->end_ns)
 		recorder_ending(&w->recorder);
-	if (!recorder_tick(&w->recorder, now_ns))
+	/* The end puts off what was due. */
+	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
 		return;
 	begin_limits(w);
 	w->depth_sum = w->depth_samples = 0;
@@ -362,10 +363,13 @@ static void content(struct worker *w, struct io *io)
 	struct work *work = w->work;
 	const uint64_t generation = (uint64_t)w->index << 40 | ++w->write_count;
 
-	io->content_tag = random_mix(work->seed ^ generation) | 1;
-	if (work->map.words)
+	/* What is to be read back must be there as bytes: no tag stands for it. */
+	if (work->map.words) {
 		verify_fill(&work->map, &work->data, io->buffer, io->offset_bytes, io->length_bytes);
-	else if (work->fills)
+		return;
+	}
+	io->content_tag = random_mix(work->seed ^ generation) | 1;
+	if (work->fills)
 		data_fill(&work->data, io->buffer, io->length_bytes, io->offset_bytes, generation);
 }
 
@@ -375,7 +379,7 @@ static void occupy(struct worker *w, struct io *io, uint64_t intended_ns, uint64
 
 	io->tag = tag;
 	io->buffer = io->kind <= IO_WRITE ? w->pool + tag * w->stride_bytes : NULL;
-	io->content_tag = 0;
+	io->content_tag = !w->work->map.words;	/* only what is verified is looked at */
 	w->slots[tag] = (struct worker_slot){
 		.submit_ns = now_ns,
 		.intended_ns = intended_ns,
@@ -556,6 +560,7 @@ static void finish(struct worker *w)
 	if (recorder_due(&w->recorder, w->recorder.last_ns))
 		tick(w, w->recorder.last_ns);
 	recorder_finish(&w->recorder, w->recorder.last_ns);
+	worker_count_punted(w);
 	if (w->open_loop && !w->interrupted)
 		while (w->work->end_ns != NEVER_NS && pace_peek(&w->pace) < w->work->end_ns) {
 			pace_take(&w->pace);
@@ -568,6 +573,8 @@ void worker_run(struct worker *w)
 {
 	assert(w->queue);
 	assert(!w->work->clock->virtual_ns);
+	/* All jobs together; a request before the start would belong to no second. */
+	clock_sleep_until(w->work->clock, w->work->begin_ns, NULL);
 	if (is_plain(w) && w->mix.kind == IO_READ)
 		plain_run(w, IO_READ);
 	else if (is_plain(w))
@@ -605,7 +612,7 @@ uint64_t worker_step(struct worker *w)
 	}
 	if (w->finished)
 		return NEVER_NS;
-	next_ns = work->ops->next_ns(w->queue);
+	next_ns = w->queue->ops->next_ns(w->queue);
 	start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
 	return start_ns < next_ns ? start_ns : next_ns;
 }

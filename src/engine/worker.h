@@ -109,6 +109,9 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		struct err *err);
 void worker_done(struct worker *w);
 
+/* Makes the calling thread the worker's: pinned, with exact timers. Fills w->err on failure. */
+int worker_settle(struct worker *w);
+
 /* On the worker's own thread. open fills w->err on failure; close keeps the queue's facts. */
 int worker_open(struct worker *w);
 void worker_close(struct worker *w);
@@ -130,3 +133,5 @@ uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t 
 /* usage.c: CPU time and switches of the calling thread since worker_usage_begin. */
 void worker_usage_begin(struct worker *w);
 void worker_usage_end(struct worker *w);
+/* Requests handed to kernel threads; after the recorder's end, before the queue's. */
+void worker_count_punted(struct worker *w);

@@ -50,6 +50,7 @@ struct audit_facts {
 	bool have_counters;
 	uint64_t own_read_bytes, own_write_bytes;	/* this process at the block layer, ramp included */
 	bool have_own;
+	bool direct_refused;		/* O_DIRECT was asked for and not to be had */
 	double ceiling_iops;		/* same workload on the null target; 0 = not measured */
 	double temperature_limit_c;	/* where the drive slows itself down; NaN = not known */
 	uint64_t cpu_throttle_count;	/* thermal throttling events of the CPUs meanwhile */

@@ -78,7 +78,7 @@ static bool limit_in(const char *root, const struct target_info *info, const cha
 		int used = 0;
 
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%u:%u %n", &major, &minor, &used) < 2 || used == 0 ||
+		if (sscanf(line, "%u:%u %n", &major, &minor, &used) < 2 || used == 0 || !line[used] ||
 		    !is_of_target(root, info, major, minor))
 			continue;
 		snprintf(ret_line, ret_bytes, "%s", line + used);

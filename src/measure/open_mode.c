@@ -47,6 +47,14 @@ static int reopen(struct session *s, int flags, struct err *err)
 	return r < 0 ? err_errno(err, r, "%s: descriptor", s->target->info.path) : 0;
 }
 
+/* What the engine, the audit and the reader are told of the descriptor. */
+static void note_mode(struct session *s, const struct open_mode *mode, bool is_direct)
+{
+	s->mode = *mode;
+	s->target->info.direct = is_direct;
+	s->result->target.direct = is_direct;
+}
+
 int open_mode_apply(struct session *s, const struct workload *workload, struct err *err)
 {
 	const struct open_mode want = open_mode_of(workload);
@@ -59,21 +67,18 @@ int open_mode_apply(struct session *s, const struct workload *workload, struct e
 	flags = fcntl(fd, F_GETFL);
 	if (flags < 0)
 		return err_errno(err, -errno, "%s: open flags", s->target->info.path);
-	flags &= O_ACCMODE | O_NOATIME;
-	flags |= want.direct ? O_DIRECT : 0;
-	if (!want.noatime)
-		flags &= ~O_NOATIME;
+	flags &= O_ACCMODE;
 	if (want.sync != s->mode.sync) {
 		r = reopen(s, flags | open_mode_sync_flags(want.sync), err);
 		if (r < 0)
 			return r;
-	} else if (fcntl(fd, F_SETFL, flags) < 0) {
-		return err_errno(err, -errno, "%s: %s I/O is not possible here",
-				 s->target->info.path, want.direct ? "direct" : "buffered");
 	}
-	/* Only the file's owner may leave access times alone; who may not, reads with them. */
-	if (want.noatime && !(flags & O_NOATIME))
+	/* As the gate does it: what is refused stays off, and the audit says so. */
+	if (fcntl(fd, F_SETFL, flags | (want.direct ? O_DIRECT : 0)) < 0)
+		(void)fcntl(fd, F_SETFL, flags);
+	flags = fcntl(fd, F_GETFL);
+	if (want.noatime)
 		(void)fcntl(fd, F_SETFL, flags | O_NOATIME);
-	s->mode = want;
+	note_mode(s, &want, flags & O_DIRECT);
 	return 0;
 }

@@ -88,19 +88,22 @@ static enum op_kind main_kind(const struct measurement *m)
 static bool look_buffered(const struct audit_facts *facts, struct finding *ret)
 {
 	const enum op_kind kind = main_kind(facts->measurement);
+	const char *why = facts->direct_refused ? "direct I/O is not to be had here, and " : "";
 	double share;
 
 	if (device_share(facts, kind, &share)) {
-		say(ret, "buffered I/O goes through the page cache: the device moved %.0f %% of the "
-		    "bytes that were %s", 100 * share, kind == OP_READ ? "read" : "written");
+		say(ret, "%sbuffered I/O goes through the page cache: the device moved %.0f %% of "
+		    "the bytes that were %s", why, 100 * share,
+		    kind == OP_READ ? "read" : "written");
 		/* Near 1 the device did the work, if in sizes and at times of the kernel's choice. */
 		if (share >= 0.9 && share <= 1.5)
 			ret->severity = SEVERITY_WARNING;
 	} else {
-		say(ret, "buffered I/O goes through the page cache: the figures are the kernel's "
-		    "memory as much as the device");
+		say(ret, "%sbuffered I/O goes through the page cache: the figures are the kernel's "
+		    "memory as much as the device", why);
 	}
-	advise(ret, "use --direct=1");
+	advise(ret, facts->direct_refused ? "use a range of several times the memory, or the device"
+					  : "use --direct=1");
 	return true;
 }
 
@@ -113,7 +116,7 @@ bool look_page_cache(const struct audit_facts *facts, struct finding *ret)
 
 	if (!is_device_path(facts->info) || facts->place.memory_backed || op_count(m) == 0)
 		return false;
-	if (!m->workload.direct)
+	if (!m->workload.direct || facts->direct_refused)
 		return look_buffered(facts, ret);
 	/* What lies in holes is not missing from the device: the rule "sparse" says that. */
 	if (!device_share(facts, kind, &share) || share >= 0.5 * (1 - holes))
@@ -239,6 +242,15 @@ bool look_generator(const struct audit_facts *facts, struct finding *ret)
 	return true;
 }
 
+/* A run of n arrivals may end a queue's worth short without having been slow. */
+static bool is_short_of(const struct measurement *m, double asked, double got)
+{
+	const double missing = (asked - got) * (double)m->duration_ns / 1e9;
+	const double in_flight = (double)m->workload.depth_count * m->workload.job_count;
+
+	return m->unserved_count > 0 || (got < 0.98 * asked && missing >= 2 * in_flight);
+}
+
 bool look_rate(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct measurement *m = facts->measurement;
@@ -247,13 +259,13 @@ bool look_rate(const struct audit_facts *facts, struct finding *ret)
 	const double got = op_iops(m);
 	char asked_text[UNITS_TEXT_BYTES], got_text[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES];
 
-	/* A run of n arrivals may end up to a queue's worth short without having been slow. */
-	if (asked <= 0 || m->interrupted || m->ended_early || got >= 0.98 * asked ||
-	    (asked - got) * (double)m->duration_ns / 1e9 < 2.0 * m->workload.depth_count * jobs)
+	if (asked <= 0 || m->interrupted || m->ended_early || !is_short_of(m, asked, got))
 		return false;
-	say(ret, "could not sustain %s: %s was reached, and arrivals waited up to %s for a free slot",
-	    units_format_rate(asked, asked_text), units_format_rate(got, got_text),
-	    units_format_latency((double)m->backlog_ns_max, late));
+	say(ret, "could not sustain %s: %s was reached, arrivals waited up to %s for a free slot, "
+	    "and %llu were never begun", units_format_rate(asked, asked_text),
+	    units_format_rate(got, got_text),
+	    units_format_latency((double)m->backlog_ns_max, late),
+	    (unsigned long long)m->unserved_count);
 	advise(ret, "latency of an overloaded open loop grows with the runtime and means nothing: "
 	       "lower --rate-iops, or raise --iodepth if it was the limit");
 	return true;

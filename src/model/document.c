@@ -116,11 +116,19 @@ static int refuse_duplicate(const struct reader *r, const struct node *mapping,
 	return 0;
 }
 
+/* A value that is not there stands where its key does, not where the parser noticed. */
+static void take_place(struct node *value, const struct node *key)
+{
+	if (value->kind == NODE_SCALAR && !*value->text) {
+		value->line = key->line;
+		value->column = key->column;
+	}
+}
+
 /* Children up to the end event; each is linked in before it is judged, so that free finds it. */
 static int read_children(struct reader *r, struct node *parent, yaml_event_type_t end)
 {
-	struct node **tail = &parent->first;
-	size_t count = 0;
+	struct node **tail = &parent->first, *key = NULL;
 
 	for (;;) {
 		yaml_event_t event;
@@ -135,7 +143,7 @@ static int read_children(struct reader *r, struct node *parent, yaml_event_type_
 		result = read_node(r, &event, tail);
 		if (result < 0)
 			return result;
-		if (parent->kind == NODE_MAPPING && count % 2 == 0) {
+		if (parent->kind == NODE_MAPPING && !key) {
 			if ((*tail)->kind != NODE_SCALAR)
 				return document_fail(r->name, *tail, r->err, -EINVAL,
 						     "a key is a text, not %s",
@@ -143,9 +151,12 @@ static int read_children(struct reader *r, struct node *parent, yaml_event_type_
 			result = refuse_duplicate(r, parent, *tail);
 			if (result < 0)
 				return result;
+			key = *tail;
+		} else if (key) {
+			take_place(*tail, key);
+			key = NULL;
 		}
 		tail = &(*tail)->next;
-		count++;
 	}
 }
 

@@ -145,11 +145,13 @@ static int check_range(const struct field *field, uint64_t number, const char *v
 
 	if (number >= field->min && number <= field->max)
 		return 0;
-	text_add(&text, "%s: %s is too %s; it may be from ", field->name, value,
-		 number < field->min ? "small" : "large");
-	print_number(field, field->min, &text);
-	text_add(&text, " to ");
-	print_number(field, field->max, &text);
+	if (number < field->min) {
+		text_add(&text, "%s: %s is too small; it is at least ", field->name, value);
+		print_number(field, field->min, &text);
+	} else {
+		text_add(&text, "%s: %s is too large; it is at most ", field->name, value);
+		print_number(field, field->max, &text);
+	}
 	err_set(err, -ERANGE, "%s", text_string(&text));
 	text_done(&text);
 	return -ERANGE;
@@ -283,7 +285,7 @@ int field_set(const struct field *field, void *noun, const char *value, struct e
 	case FIELD_CUSTOM:
 		break;
 	}
-	assert(!"a custom field has a parse function");
+	assert(field->type != FIELD_CUSTOM);	/* it has a parse function */
 	return -EINVAL;
 }
 

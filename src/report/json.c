@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 
 #include "report/json_tree.h"
 #include "report/report.h"
@@ -331,6 +334,7 @@ static void put_drive_facts(json_t *ret, const struct target_info *info)
 	json_put_bool(ret, "rotational", info->rotational);
 	json_put_bool(ret, "removable", info->removable);
 	json_put_bool(ret, "read_only", info->read_only);
+	json_put_bool(ret, "direct", info->direct);
 	json_put_text_or_null(ret, "scheduler", info->scheduler);
 	json_put_text_or_null(ret, "write_cache", info->write_cache);
 	if (info->has_partition)
@@ -353,6 +357,7 @@ json_t *report_target_json(const struct target_info *info)
 	json_put(ret, "filesystem", filesystem_json(info));
 	json_put_bool(ret, "ours", info->ours);
 	json_put(ret, "layers", layers_json(info));
+	json_put_text_or_null(ret, "erase_name", info->erase_name);
 	json_put_text_or_null(ret, "consent", info->consent);
 	return ret;
 }
@@ -402,16 +407,16 @@ static json_t *findings_json(const struct result *result)
 
 static json_t *error_json(const struct result *result)
 {
-	char name[24];
-	json_t *ret;
+	const bool no_space = result->error_code == -ENOSPC || result->error_code == -EDQUOT;
+	struct err err = { .code = result->error_code };
 
+	static_assert(sizeof(err.text) == sizeof(result->error_text) &&
+		      sizeof(err.hint) == sizeof(result->error_hint), "copied whole");
 	if (!result->error_text[0])
 		return json_null();
-	ret = json_object();
-	json_put_text(ret, "code", summary_errno_name(result->error_code, name));
-	json_put_text(ret, "message", result->error_text);
-	json_put_text_or_null(ret, "hint", result->error_hint);
-	return ret;
+	memcpy(err.text, result->error_text, sizeof(err.text));
+	memcpy(err.hint, result->error_hint, sizeof(err.hint));
+	return report_error_object(no_space ? "space" : "io", &err);
 }
 
 static json_t *measurements_json(const struct result *result)

@@ -16,13 +16,22 @@ void json_put(json_t *object, const char *key, json_t *value)
 		abort();
 }
 
-void json_put_text(json_t *object, const char *key, const char *bytes)
+json_t *json_text(const char *bytes)
 {
 	struct text clean = TEXT_INIT;
+	json_t *ret;
 
 	summary_add_utf8(&clean, bytes);
-	json_put(object, key, json_string(text_string(&clean)));
+	ret = json_string(text_string(&clean));
 	text_done(&clean);
+	if (!ret)
+		abort();
+	return ret;
+}
+
+void json_put_text(json_t *object, const char *key, const char *bytes)
+{
+	json_put(object, key, json_text(bytes));
 }
 
 void json_put_text_or_null(json_t *object, const char *key, const char *bytes)

@@ -4,7 +4,7 @@
 /*
  * layout - cells, bars, wrapping and colour for terminal reports. Reports are composed in
  * UTF-8; layout_finish turns them into ASCII where asked, glyph for glyph, so that columns
- * stay. Private to report/.
+ * stay. For report/ and cli/.
  */
 
 #include <stddef.h>

@@ -26,8 +26,11 @@ struct report_style {
 
 /* One document with its newline. */
 void report_json(const struct result *result, struct text *ret);
-/* { "schema", "error": { "code", "message", "hint" } } with its newline. */
-void report_error_json(const struct err *err, struct text *ret);
+/*
+ * { "schema", "error": { "code", "errno", "message", "hint" } } with its newline, for when
+ * nothing was run; code is the class of the exit status: "usage", "refused".
+ */
+void report_error_json(const char *code, const struct err *err, struct text *ret);
 /*
  * A single measurement with all its figures, or the table of `tare check`: read and write
  * beside each other, the latencies of depth 1 below; then the findings. Without the header.

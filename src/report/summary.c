@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "model/utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"	/* U+FFFD */
 
@@ -71,48 +72,23 @@ const char *summary_errno_name(int code, char *buffer)
 	return buffer;
 }
 
-/* Bytes of the valid sequence at s, 0 when there is none (RFC 3629: no surrogates, no overlong). */
-static size_t utf8_length(const unsigned char *s)
+static bool is_control(uint32_t code)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	uint32_t code;
-	size_t length;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	code = s[0] & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return length;
+	return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-static bool is_control(const unsigned char *s, size_t length)
+static void add_clean(struct text *ret, const char *s, bool for_terminal)
 {
-	return (length == 1 && (s[0] < 0x20 || s[0] == 0x7f)) ||
-	       (length == 2 && s[0] == 0xc2 && s[1] < 0xa0);
-}
-
-static void add_clean(struct text *ret, const char *bytes, bool for_terminal)
-{
-	const unsigned char *s = (const unsigned char *)bytes;
-
 	while (*s) {
-		const size_t length = utf8_length(s);
+		uint32_t code;
+		const size_t length = utf8_decode(s, &code);
 
 		if (length == 0)
 			text_add(ret, "%s", REPLACEMENT);
-		else if (for_terminal && is_control(s, length))
+		else if (for_terminal && is_control(code))
 			text_add(ret, "?");
 		else
-			text_add_bytes(ret, (const char *)s, length);
+			text_add_bytes(ret, s, length);
 		s += length ? length : 1;
 	}
 }

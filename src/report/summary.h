@@ -3,7 +3,7 @@
 
 /*
  * summary - the figures that every report derives from a measurement in the same way.
- * Pure; private to report/.
+ * Pure. For report/ and cli/.
  */
 
 #include <stdbool.h>

@@ -131,7 +131,8 @@ static void an_open_loop_keeps_latency_service_and_lateness_apart(void)
 	const json_t *m = at(doc, "measurements.0");
 
 	CHECK(json_is_true(at(doc, "interrupted")));
-	CHECK_STR(string_at(doc, "error.code"), "ENOSPC");
+	CHECK_STR(string_at(doc, "error.code"), "space");
+	CHECK_STR(string_at(doc, "error.errno"), "ENOSPC");
 	CHECK_STR(string_at(doc, "error.hint"), "free some");
 	CHECK_EQ(number_at(m, "ops.read.latency_ns.max"), 71000);
 	CHECK_EQ(number_at(m, "ops.read.service_ns.max"), 70000);
@@ -169,9 +170,11 @@ static void an_error_is_a_document_too(void)
 	json_t *doc;
 
 	err_set(&err, -EBUSY, "/dev/sda is \"in use\"");
-	report_error_json(&err, &text);
+	report_error_json("refused", &err, &text);
 	doc = json_loads(text_string(&text), 0, NULL);
-	CHECK_STR(string_at(doc, "error.code"), "EBUSY");
+	CHECK_STR(string_at(doc, "schema"), "tare.result/1");
+	CHECK_STR(string_at(doc, "error.code"), "refused");
+	CHECK_STR(string_at(doc, "error.errno"), "EBUSY");
 	CHECK_STR(string_at(doc, "error.message"), "/dev/sda is \"in use\"");
 	CHECK(json_is_null(at(doc, "error.hint")));
 	json_decref(doc);
@@ -251,7 +254,9 @@ static void every_member_is_documented_and_every_documented_member_is_there(void
 	json_t *documented = documented_paths(), *used, *doc = document(sample_open_loop);
 	const char *path;
 
-	walk(doc, "", documented);
+	CHECK(json_object_size(documented) > 0);
+	if (json_object_size(documented) > 0)
+		walk(doc, "", documented);
 	json_object_foreach(documented, path, used) {
 		if (!json_is_true(used))
 			printf("# documented and never written: %s\n", path);

@@ -109,11 +109,12 @@ static void add_fact(struct text *ret, const char *label, const char *value)
 
 static void add_file_facts(const struct target_info *info, struct text *ret)
 {
-	const uint64_t total = info->total_bytes;
-
-	if (total)
-		text_add(ret, "%.0f %% full · ",
-			 100.0 * (double)(total - info->free_bytes) / (double)total);
+	if (info->total_bytes) {
+		text_add_size(ret, info->free_bytes);
+		text_add(ret, " of ");
+		text_add_size(ret, info->total_bytes);
+		text_add(ret, " free · ");
+	}
 	if (info->ours) {
 		text_add(ret, "test file ");
 		text_add_size(ret, info->size_bytes);

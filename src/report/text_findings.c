@@ -114,7 +114,8 @@ static void add_good(const struct result *result, size_t columns, const struct r
 
 	if (result->error_text[0])
 		return;
-	if (all_level(result))
+	/* In full, each measurement has said so itself. */
+	if (all_level(result) && !style->full)
 		add_line(&(struct line){ "✓", "level", TONE_GOOD,
 					 result->measurement_count > 1 ?
 						 "every row stayed level while it was measured" :
@@ -124,7 +125,7 @@ static void add_good(const struct result *result, size_t columns, const struct r
 		blocks += result->measurements[i].verified_count;
 		bad += result->measurements[i].verify_failed_count;
 	}
-	if (blocks && !bad) {
+	if (blocks && !bad && !style->full) {
 		text_add(&text, "%" PRIu64 " blocks read back as they were written", blocks);
 		add_line(&(struct line){ "✓", "verified", TONE_GOOD, text_string(&text), "" },
 			 columns, style, ret);

@@ -14,9 +14,6 @@
 #define CELL_COLUMNS 9
 #define SPARK_MAX 60
 
-/* A rate counts as sustained when so much of it was served. */
-#define SUSTAINED_RATIO 0.99
-
 static void add_label(struct text *ret, const char *label)
 {
 	text_add(ret, "  ");
@@ -107,10 +104,6 @@ static void add_arrival(const struct measurement *m, const struct report_style *
 	add_line(ret, style, "arrival", "%s %s, served %s", a,
 		 m->workload.arrival == ARRIVAL_POISSON ? "Poisson" : "at fixed intervals",
 		 units_format_rate(served, b));
-	if (served < asked * SUSTAINED_RATIO)
-		add_line(ret, style, "", "%s!%s could not sustain %s: served %.1f %% of it",
-			 layout_tone(style, TONE_WARNING), layout_end(style), a,
-			 100 * served / asked);
 	if (m->backlog_ns_max)
 		add_line(ret, style, "", "an arrival waited up to %s for a place in the queue",
 			 units_format_latency((double)m->backlog_ns_max, b));

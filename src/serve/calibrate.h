@@ -3,7 +3,8 @@
 
 /*
  * calibrate - what the path between a served drive and its user costs, measured where the
- * user stands: 4 KiB O_DIRECT reads, one at a time, of the file or the loop device.
+ * user stands: 4 KiB O_DIRECT reads, one at a time, of the file or the loop device; the
+ * quietest of several rounds.
  */
 
 #include <stdint.h>

@@ -17,11 +17,11 @@
 
 extern char **environ;
 
-static void note(const struct loop_observer *observer, const char *done, const char *what)
+static void note(const struct loop_observer *observer, const char *verb, const char *what)
 {
 	char text[4300];
 
-	snprintf(text, sizeof(text), "%s %s", done, what);
+	snprintf(text, sizeof(text), "%s %s", verb, what);
 	if (observer->note)
 		observer->note(observer->ctx, text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <errno.h>
-#include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/defer.h"
-#include "base/sysfs.h"
 #include "serve/calibrate.h"
 #include "serve/clean.h"
 #include "serve/file.h"
@@ -75,6 +75,19 @@ static int prepare_directory(struct serving *s, struct err *err)
 	return 0;
 }
 
+/* With a limit, locking would succeed now and allocation fail later. */
+static bool may_lock_all(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct rlimit limit;
+
+	if (syscall(SYS_capget, &header, caps) == 0 &&
+	    (caps[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & CAP_TO_MASK(CAP_IPC_LOCK)))
+		return true;
+	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+}
+
 /*
  * A server whose memory is reclaimed by writing to itself waits for itself: it is locked,
  * and told to the kernel as one that I/O depends on. Pages are locked as they are used, so
@@ -82,11 +95,7 @@ static int prepare_directory(struct serving *s, struct err *err)
  */
 static bool lock_memory(void)
 {
-	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-
-	/* With a limit, locking would succeed now and allocation fail later. */
-	return setrlimit(RLIMIT_MEMLOCK, &unlimited) == 0 &&
-	       mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0;
+	return may_lock_all() && mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0;
 }
 
 static int put_up_loop(struct serving *s, struct err *err)
@@ -202,11 +211,33 @@ int serve_run(const struct serve_options *options, struct err *err)
 
 /* --- asking a served drive ------------------------------------------------------------------ */
 
-/* "/dev/loop3" to its backing file; other paths stay. */
+struct search {
+	int loop;
+	char *ret;
+	size_t ret_bytes;
+	bool found;
+};
+
+/* Through the server's own root: it may live in another mount namespace than we. */
+static int match_loop(void *ctx, const struct registry_entry *entry)
+{
+	struct search *search = ctx;
+
+	if (entry->loop == search->loop && registry_is_running(entry)) {
+		snprintf(search->ret, search->ret_bytes, "/proc/%d/root%s/" FILE_NAME,
+			 (int)entry->pid, entry->directory);
+		search->found = true;
+	}
+	return 0;
+}
+
+/* "/dev/loop3" to the file behind it; other paths stay. */
 static int file_behind(const char *path, char *ret, size_t ret_bytes, struct err *err)
 {
+	struct search search = { .ret = ret, .ret_bytes = ret_bytes };
+	char link[64], target[512];
 	struct stat st;
-	int r;
+	ssize_t length;
 
 	if (stat(path, &st) < 0)
 		return err_errno(err, -errno, "'%s'", path);
@@ -214,11 +245,13 @@ static int file_behind(const char *path, char *ret, size_t ret_bytes, struct err
 		snprintf(ret, ret_bytes, "%s", path);
 		return 0;
 	}
-	r = sysfs_read(ret, ret_bytes, "/sys/dev/block/%u:%u/loop/backing_file",
-		       major(st.st_rdev), minor(st.st_rdev));
-	if (r < 0)
-		return err_set(err, -ENODATA, "'%s' is no loop device, so no served drive is "
-			       "behind it", path);
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(st.st_rdev), minor(st.st_rdev));
+	length = readlink(link, target, sizeof(target) - 1);
+	target[length > 0 ? length : 0] = '\0';
+	if (sscanf(basename(target), "loop%d", &search.loop) == 1)
+		registry_each(match_loop, &search, NULL);
+	if (!search.found)
+		return err_set(err, -ENODATA, "no served drive is behind '%s'", path);
 	return 0;
 }
 

@@ -65,9 +65,8 @@ struct serve_options {
 int serve_run(const struct serve_options *options, struct err *err);
 
 /*
- * The served file behind a path: the path itself, or for a loop device ("/dev/loop3") its
- * backing file. Then an attribute of it, without its "user.tare.": "stat", "map:0-99".
- * -ENODATA when the path is no served drive.
+ * An attribute, without its "user.tare." ("stat", "map:0-99"), of the served file at path, or
+ * of the one behind the loop device at path. -ENODATA when the path is no served drive.
  */
 int serve_query(const char *path, const char *attribute, struct text *ret, struct err *err);
 

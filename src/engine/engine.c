@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/engine.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/units.h"
+#include "engine/run.h"
+
+#define BATCH_COUNT 16u
+#define WAIT_COUNT 8u
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* See engine.h for the policy. */
+static void set_policy(struct work *work)
+{
+	const struct workload *workload = work->workload;
+	const bool open_loop = workload->rate_iops > 0;
+	uint32_t depth = work->ops->is_synchronous ? 1 : workload->depth_count;
+	uint32_t batch, wait;
+
+	if (depth == 0)
+		depth = 1;
+	batch = open_loop ? depth : smaller(BATCH_COUNT, depth);
+	wait = open_loop || depth < 4 ? 1 : smaller(WAIT_COUNT, depth / 4);
+	if (work->clock->virtual_ns)
+		wait = 1;
+	work->depth_count = depth;
+	work->batch_count = workload->batch_count ? smaller(workload->batch_count, depth) : batch;
+	work->wait_count = workload->wait_count ? smaller(workload->wait_count, depth) : wait;
+	work->batch_grows = !workload->batch_count && !open_loop && batch < depth;
+}
+
+static int set_data(struct work *work, struct err *err)
+{
+	const struct workload *workload = work->workload;
+	uint32_t unit_bytes = work->range.block_min_bytes;
+	int r;
+
+	/* Zeros that nothing read over are still there: such writes need no filling. */
+	work->fills = workload_writes(workload) &&
+		      (workload->data != DATA_ZERO || workload_reads(workload)) &&
+		      !(work->clock->virtual_ns && !workload->verify);
+	if (!workload->verify)
+		return work->fills ? data_init(&work->data, workload, unit_bytes, work->seed, err) : 0;
+
+	r = verify_unit(workload, &work->range, &unit_bytes, err);
+	if (r == 0)
+		r = data_init(&work->data, workload, unit_bytes, work->seed, err);
+	if (r == 0)
+		r = verify_map_init(&work->map, &work->range, unit_bytes, err);
+	work->map.foreign = !workload_writes(workload);
+	return r;
+}
+
+static int parse_cpus(struct work *work, struct err *err)
+{
+	const char *at = work->workload->cpus;
+
+	while (*at) {
+		char *end;
+		unsigned long first = strtoul(at, &end, 10), last = first;
+		uint64_t *grown;
+
+		if (end != at && *end == '-') {
+			at = end + 1;
+			last = strtoul(at, &end, 10);
+		}
+		if (end == at || (*end && *end != ',') || last < first || last >= 65536)
+			return err_set(err, -EINVAL,
+				       "cpus '%s' is no list like \"0-3,6\"", work->workload->cpus);
+		grown = realloc(work->cpus, (work->cpu_count + last - first + 1) * sizeof(*grown));
+		if (!grown)
+			return err_set(err, -ENOMEM, "no memory for the list of CPUs");
+		work->cpus = grown;
+		while (first <= last)
+			work->cpus[work->cpu_count++] = first++;
+		at = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+static uint64_t new_seed(void)
+{
+	uint64_t seed = 0;
+
+	while (seed == 0) {
+		if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+			seed = clock_counter() ^ clock_gettime_ns();
+	}
+	return seed;
+}
+
+static int work_init(struct work *work, struct err *err)
+{
+	const struct workload *workload = work->workload;
+	int r;
+
+	work->ops = engine_queue(workload, work->target, err);
+	if (!work->ops)
+		return err ? err->code : -ENOSYS;
+	r = engine_resolve(workload, &work->target->info, &work->range, err);
+	if (r < 0)
+		return r;
+	work->seed = workload->seed ? workload->seed : new_seed();
+	work->begin_ns = clock_now_ns(work->clock);
+	work->start_ns = work->begin_ns + workload->ramp_ns;
+	work->end_ns = workload->runtime_ns ? work->start_ns + workload->runtime_ns : NEVER_NS;
+	set_policy(work);
+	r = parse_cpus(work, err);
+	return r < 0 ? r : set_data(work, err);
+}
+
+static const char *const kind_names[] = {
+	[IO_READ] = "read",   [IO_WRITE] = "write",	   [IO_TRIM] = "trim",
+	[IO_FSYNC] = "fsync", [IO_FDATASYNC] = "fdatasync",
+};
+
+static void tell_failure(struct measurement *m, const struct worker *w)
+{
+	const struct worker_slot *slot = &w->failed_slot;
+	char length[UNITS_TEXT_BYTES];
+
+	m->ended_early = true;
+	if (w->failed_code == -ELOOP)
+		snprintf(m->error_text, sizeof(m->error_text),
+			 "virtual time stands still: the target takes no time");
+	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
+		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
+			 strerror(-w->failed_code));
+	else if (slot->length_bytes == 0)
+		snprintf(m->error_text, sizeof(m->error_text), "the queue broke: %s",
+			 strerror(-w->failed_code));
+	else
+		snprintf(m->error_text, sizeof(m->error_text), "%s of %s at offset %llu: %s",
+			 kind_names[slot->kind], units_format_bytes(slot->length_bytes, length),
+			 (unsigned long long)slot->offset_bytes, strerror(-w->failed_code));
+}
+
+static void add_worker(struct measurement *m, const struct worker *w)
+{
+	const double cpu_ns = (double)(w->user_ns + w->system_ns);
+
+	m->interrupted |= w->interrupted;
+	if (w->failed && !m->ended_early)
+		tell_failure(m, w);
+	m->user_ns += w->user_ns;
+	m->system_ns += w->system_ns;
+	m->voluntary_switch_count += w->voluntary_switch_count;
+	m->punted_count += w->punted_count;
+	m->unserved_count += w->unserved_count;
+	if (w->backlog_ns_max > m->backlog_ns_max)
+		m->backlog_ns_max = w->backlog_ns_max;
+	if (w->depth_max > m->depth_max)
+		m->depth_max = w->depth_max;
+	if (w->batch_max > m->batch_count)
+		m->batch_count = w->batch_max;
+	if (m->duration_ns && cpu_ns / (double)m->duration_ns > m->worker_cpu_max)
+		m->worker_cpu_max = cpu_ns / (double)m->duration_ns;
+}
+
+static void add_verified(struct measurement *m, const struct verify_tally *tally)
+{
+	m->verified_count = tally->checked_count;
+	m->verify_failed_count = tally->failed_count;
+	if (tally->failed_count == 0)
+		return;
+	m->verify_failure.offset_bytes = tally->first.offset_bytes;
+	snprintf(m->verify_failure.what, sizeof(m->verify_failure.what), "%s",
+		 data_verdict_name(tally->first.verdict));
+	memcpy(m->verify_failure.expected, tally->first.expected,
+	       sizeof(m->verify_failure.expected));
+	memcpy(m->verify_failure.found, tally->first.found, sizeof(m->verify_failure.found));
+}
+
+static int tell(struct measurement *m, const struct work *work, struct worker *workers,
+		struct err *err)
+{
+	const uint32_t count = work->workload->job_count;
+	struct recorder **recorders = calloc(count, sizeof(struct recorder *));
+	uint64_t depth_sum = 0, depth_samples = 0, last_ns = work->start_ns;
+	int r;
+
+	if (!recorders)
+		return err_set(err, -ENOMEM, "no memory for %u jobs", count);
+	for (uint32_t i = 0; i < count; i++) {
+		recorders[i] = &workers[i].recorder;
+		if (workers[i].recorder.last_ns > last_ns)
+			last_ns = workers[i].recorder.last_ns;
+		depth_sum += workers[i].depth_sum;
+		depth_samples += workers[i].depth_samples;
+	}
+	m->seed = work->seed;
+	m->start_ns = work->start_ns;
+	m->duration_ns = last_ns - work->start_ns;
+	m->wait_count = work->wait_count;
+	m->depth_mean = depth_samples ? (double)depth_sum / (double)depth_samples : 0;
+	snprintf(m->engine, sizeof(m->engine), "%s", work->ops->name);
+	memcpy(m->queue_mode, workers[0].queue_mode, sizeof(m->queue_mode));
+	for (uint32_t i = 0; i < count; i++)
+		add_worker(m, &workers[i]);
+	r = recorder_merge(m, recorders, count, err);
+	free(recorders);
+	return r;
+}
+
+/* Reads back on a queue of its own, with the first worker's buffers. */
+static int read_back(struct work *work, struct worker *workers, struct verify_tally *tally,
+		     struct err *err)
+{
+	struct worker *w = &workers[0];
+	int r = worker_open(w);
+
+	if (r < 0) {
+		if (err)
+			*err = w->err;
+		return r;
+	}
+	r = verify_read_back(&work->map, &work->data,
+			     &(struct verify_pass){
+				     .queue = w->queue,
+				     .pool = w->pool,
+				     .stride_bytes = w->stride_bytes,
+				     .depth_count = w->depth_count,
+				     .length_max_bytes = work->range.block_max_bytes,
+				     .clock = work->clock,
+				     .stop = work->stop,
+			     },
+			     tally, err);
+	worker_close(w);
+	return r;
+}
+
+static void verify(struct measurement *m, struct work *work, struct worker *workers)
+{
+	struct verify_tally tally = { 0 };
+	struct err err = { 0 };
+
+	if (!work->map.words)
+		return;
+	for (uint32_t i = 0; i < work->workload->job_count; i++)
+		verify_tally_add(&tally, &workers[i].tally);
+	if (!work->map.foreign && read_back(work, workers, &tally, &err) < 0 && !m->ended_early) {
+		m->ended_early = true;
+		memcpy(m->error_text, err.text, sizeof(m->error_text));
+	}
+	add_verified(m, &tally);
+}
+
+int engine_run(const struct workload *workload, struct target *target,
+	       const struct engine_options *options, struct measurement *ret, struct err *err)
+{
+	struct work work = {
+		.workload = workload,
+		.target = target,
+		.clock = options->clock,
+		.stop = options->stop,
+	};
+	const bool is_virtual = options->clock->virtual_ns != NULL;
+	const uint32_t count = workload->job_count;
+	struct worker *workers = calloc(count, sizeof(*workers));
+	uint32_t made = 0;
+	int r;
+
+	assert(count > 0);
+	if (!workers)
+		return err_set(err, -ENOMEM, "no memory for %u jobs", count);
+	r = work_init(&work, err);
+	while (r == 0 && made < count) {
+		r = worker_init(&workers[made], &work, made, !is_virtual && options->progress, err);
+		made += r == 0;
+	}
+	if (r == 0)
+		r = is_virtual ? run_virtual(&work, workers, options, err) :
+				 run_threads(&work, workers, options, err);
+	if (r == 0) {
+		ret->workload = *workload;
+		r = tell(ret, &work, workers, err);
+	}
+	if (r == 0)
+		verify(ret, &work, workers);
+	while (made > 0)
+		worker_done(&workers[--made]);
+	verify_map_done(&work.map);
+	free(work.cpus);
+	free(workers);
+	return r;
+}

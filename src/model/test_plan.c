@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/defer.h"
+#include "model/plan.h"
+
+static struct plan plan;
+static struct err err;
+
+static int parse(const char *yaml)
+{
+	err.text[0] = '\0';
+	return plan_parse(&plan, "p.yaml", yaml, strlen(yaml), &err);
+}
+
+static void a_plan_has_a_target_defaults_and_phases(void)
+{
+	CHECK_EQ(parse("target: /mnt/data\n"
+		       "phases:\n"
+		       "  - measure: { name: first, rw: randread, iodepth: 32 }\n"
+		       "  - idle: 5s\n"
+		       "  - measure:\n"
+		       "      rw: write\n"
+		       "      bs: 1m\n"
+		       "      io_size: 1g\n"
+		       "defaults: { bs: 8k, runtime: 10s }\n"),
+		 0);
+	CHECK_STR(err.text, "");
+	CHECK_STR(plan.target, "/mnt/data");
+	CHECK_EQ(plan.phase_count, 3);
+	CHECK_EQ(plan.phases[0].kind, PHASE_MEASURE);
+	CHECK_STR(plan.phases[0].workload.name, "first");
+	CHECK_EQ(plan.phases[0].workload.rw, RW_RANDREAD);
+	CHECK_EQ(plan.phases[0].workload.block_bytes, 8192);
+	CHECK_EQ(plan.phases[0].workload.depth_count, 32);
+	CHECK_EQ(plan.phases[0].workload.runtime_ns, 10 * SECOND_NS);
+	CHECK_EQ(plan.phases[1].kind, PHASE_IDLE);
+	CHECK_EQ(plan.phases[1].idle_ns, 5 * SECOND_NS);
+	CHECK_EQ(plan.phases[2].workload.block_bytes, 1 << 20);
+	CHECK_EQ(plan.phases[2].workload.io_size_bytes, 1 << 30);
+	CHECK_EQ(plan.phases[2].workload.depth_count, 1);
+	plan_done(&plan);
+}
+
+static void what_is_wrong_is_told_with_its_place(void)
+{
+	static const struct {
+		const char *yaml, *want;
+	} cases[] = {
+		{ "", "p.yaml:1:1: empty" },
+		{ "x", "p.yaml:1:1: a plan is a mapping, not a text" },
+		{ "{}", "p.yaml:1:1: a plan needs phases, as in 'phases: [{ measure: { rw: read } }]'" },
+		{ "phase: []", "p.yaml:1:1: no key 'phase'; did you mean 'phases'?" },
+		{ "phases: []", "p.yaml:1:9: phases is empty" },
+		{ "phases: read", "p.yaml:1:9: phases is a list, not a text" },
+		{ "phases:\n  - measure: { iodepht: 4 }",
+		  "p.yaml:2:16: no field 'iodepht'; did you mean 'iodepth'?" },
+		{ "phases:\n  - measure: { qqqqqq: 4 }",
+		  "p.yaml:2:16: no field 'qqqqqq'; see tare-workload(5) for those there are" },
+		{ "phases:\n  - measure:\n      bs: 4q",
+		  "p.yaml:3:11: bs: '4q' is not a size; write bytes as 4096, 4k, 4KiB (1024) or 4kB "
+		  "(1000), with k, m, g, t or p" },
+		{ "phases:\n  - measure: { rw: raed }",
+		  "p.yaml:2:20: rw: 'raed' is not one of read, write, trim, randread, randwrite, "
+		  "randtrim, readwrite, randrw (did you mean rw=read?)" },
+		{ "phases:\n  - measure: { rw: read, norandommap: 1 }",
+		  "p.yaml:2:14: norandommap needs a random rw, not rw=read" },
+		{ "phases:\n  - measure: { rw: read, rw: write }",
+		  "p.yaml:2:26: key 'rw' is there already, in line 2" },
+		{ "phases:\n  - measure: { rw: read, readwrite: write }",
+		  "p.yaml:2:26: 'readwrite' is 'rw', which is there already" },
+		{ "phases:\n  - measure: { rw: }", "p.yaml:2:16: rw is empty" },
+		{ "phases:\n  - mesure: { rw: read }",
+		  "p.yaml:2:5: no phase 'mesure'; did you mean 'measure'?" },
+		{ "phases:\n  - measure: { rw: read }\n    idle: 1s",
+		  "p.yaml:2:5: a phase has one key, as in '- idle: 5s'" },
+		{ "phases: [ { idle: 5 years } ]",
+		  "p.yaml:1:19: idle: '5 years' is not a time; write 90, 90s, 500ms, 10us, 100ns, 1m, 1h "
+		  "or 1d" },
+		{ "phases: [ { idle: 0 } ]", "p.yaml:1:19: idle: 0 is not from 1ns to 366d" },
+		{ "a: &x 1\n", "p.yaml:1:4: anchors (&name) are not supported; write the value out" },
+		{ "a: *x\n", "p.yaml:1:4: aliases (*name) are not supported; write the value out" },
+		{ "a: !!int 1\n", "p.yaml:1:4: tags (!name) are not supported; leave the tag out" },
+		{ "? [a]\n: b\n", "p.yaml:1:3: a key is a text, not a list" },
+		{ "target: a\n---\ntarget: b\n", "p.yaml:2:1: a second document; one per file" },
+		{ "target: [", "p.yaml:2:1: not YAML: did not find expected node content" },
+		{ "target: ${TARE_TEST_UNSET}\nphases: [ { idle: 1s } ]",
+		  "p.yaml:1:9: ${TARE_TEST_UNSET} is not set in the environment" },
+		{ "target: ${TARE_TEST_EMPTY}x\nphases: [ { idle: 1s } ]",
+		  "p.yaml:1:9: ${TARE_TEST_EMPTY} is empty in the environment" },
+		{ "target: \"${x\"\nphases: [ { idle: 1s } ]",
+		  "p.yaml:1:9: '${' without its '}'; a '${' that is meant is '$${'" },
+	};
+
+	setenv("TARE_TEST_EMPTY", "", 1);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		CHECK(parse(cases[i].yaml) < 0);
+		CHECK_STR(err.text, cases[i].want);
+		CHECK_EQ(plan.phase_count, 0);
+	}
+}
+
+static void variables_are_taken_from_the_environment(void)
+{
+	setenv("TARE_TEST_DISK", "sdq", 1);
+	CHECK_EQ(parse("target: \"/dev/${TARE_TEST_DISK}$${x}\"\nphases: [ { idle: 1s } ]"), 0);
+	CHECK_STR(plan.target, "/dev/sdq${x}");
+	plan_done(&plan);
+}
+
+/* Printed, read and printed again: the same text, and the same plan within. */
+static void what_is_printed_reads_back_as_it_was(void)
+{
+	static const struct {
+		const char *name, *value;
+	} values[] = {
+		{ "name", "a: \"b\" \\ # ${x} $${y} $ - é \xc2\x85 \xe2\x80\xa8 \xef\xbb\xbf 😀" },
+		{ "rw", "randrw" },
+		{ "bssplit", "4k/33.3:8k/:16k/" },
+		{ "random-distribution", "zipf:0.123456789012345678" },
+		{ "buffer-pattern", " leading and trailing " },
+		{ "offset", "12.5%" },
+		{ "size", "1000000000" },
+		{ "cpus-allowed", "0-1,3" },
+		{ "rwmixwrite", "1" },
+		{ "filter", "delay:read=1ms;error:errno=EIO,after=1000" },
+	};
+	struct text first = TEXT_INIT, second = TEXT_INIT;
+	struct plan made;
+
+	plan_init(&made);
+	snprintf(made.target, sizeof(made.target), "%s", "null:size=1g");
+	plan_add(&made, PHASE_MEASURE);
+	plan_add(&made, PHASE_IDLE)->idle_ns = 1500 * MILLISECOND_NS;
+	for (size_t i = 0; i < ARRAY_COUNT(values); i++)
+		CHECK_EQ(field_set(field_find(workload_fields, values[i].name),
+				   &made.phases[0].workload, values[i].value, &err), 0);
+	plan_print(&made, &first);
+	CHECK_EQ(parse(text_string(&first)), 0);
+	CHECK_STR(err.text, "");
+	CHECK_STR(plan.target, "null:size=1g");
+	CHECK_EQ(plan.phase_count, 2);
+	CHECK(memcmp(&plan.phases[0].workload, &made.phases[0].workload,
+		     sizeof(struct workload)) == 0);
+	CHECK_EQ(plan.phases[1].idle_ns, 1500000000);
+	plan_print(&plan, &second);
+	CHECK_STR(text_string(&second), text_string(&first));
+	plan_done(&plan);
+	plan_done(&made);
+	text_done(&first);
+	text_done(&second);
+}
+
+static void a_missing_file_is_named(void)
+{
+	CHECK_EQ(plan_load(&plan, "/nonexistent/p.yaml", &err), -ENOENT);
+	CHECK_STR(err.text, "/nonexistent/p.yaml: No such file or directory");
+	CHECK_EQ(plan_load(&plan, "/", &err), -EISDIR);
+}
+
+TESTS(TEST(a_plan_has_a_target_defaults_and_phases), TEST(what_is_wrong_is_told_with_its_place),
+      TEST(variables_are_taken_from_the_environment), TEST(what_is_printed_reads_back_as_it_was),
+      TEST(a_missing_file_is_named))

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Which block is cleaned. Sources: greedy and FIFO, Desnoyers 2012; d-choices, Van Houdt
+ * 2013; cost-benefit, Rosenblum and Ousterhout 1992 (the sprite log-structured file system).
+ */
+
+#include <assert.h>
+
+#include "sim/drive.h"
+
+void gc_refresh_group(struct map *m, uint32_t block)
+{
+	const uint32_t *valid = &m->valid[block & ~63u];
+	uint32_t least = valid[0];
+
+	for (int i = 1; i < 64; i++)
+		least = valid[i] < least ? valid[i] : least;
+	m->group_min[block >> 6] = least;
+}
+
+static uint32_t pick_greedy(const struct map *m)
+{
+	const uint32_t groups = (m->blocks + 63) / 64;
+	uint32_t least = HELD, block;
+
+	for (uint32_t i = 0; i < groups; i++)
+		least = m->group_min[i] < least ? m->group_min[i] : least;
+	if (least >= HELD)
+		return NO_BLOCK;
+	for (block = 0; m->group_min[block >> 6] != least; block += 64)
+		;
+	while (m->valid[block] != least)
+		block++;
+	assert(block < m->blocks);
+	return block;
+}
+
+static bool is_candidate(const struct map *m, uint32_t block)
+{
+	return m->valid[block] < HELD;
+}
+
+/* d random blocks, the emptiest wins; d = 1 is the random victim. */
+static uint32_t pick_choices(struct map *m, uint64_t choices)
+{
+	uint32_t best = NO_BLOCK, tries = 0;
+
+	while (choices > 0 && tries++ < 64 * m->blocks) {
+		const uint32_t block = (uint32_t)random_below(&m->random, m->blocks);
+
+		if (!is_candidate(m, block))
+			continue;
+		if (best == NO_BLOCK || m->valid[block] < m->valid[best])
+			best = block;
+		choices--;
+	}
+	return best == NO_BLOCK ? pick_greedy(m) : best;
+}
+
+/* Greatest age * free / (1 + used): an old block's free space is worth more. */
+static uint32_t pick_cost_benefit(const struct map *m)
+{
+	const uint64_t b = m->units_per_block;
+	uint32_t best = NO_BLOCK;
+	uint64_t best_score = 0;
+
+	for (uint32_t block = 0; block < m->blocks; block++) {
+		uint64_t age, score;
+
+		if (!is_candidate(m, block))
+			continue;
+		age = (uint64_t)(m->close_clock - m->closed_at[block]) + 1;
+		score = age * 1024 * (b - m->valid[block]) / (b + m->valid[block]);
+		if (best == NO_BLOCK || score > best_score) {
+			best = block;
+			best_score = score;
+		}
+	}
+	return best;
+}
+
+uint32_t gc_pick(struct map *m)
+{
+	switch ((enum sim_gc)m->config->gc) {
+	case SIM_GC_GREEDY:
+		return pick_greedy(m);
+	case SIM_GC_FIFO:
+		return m->closed.count ? ring32_at(&m->closed, 0) : NO_BLOCK;
+	case SIM_GC_D_CHOICES:
+		return pick_choices(m, m->config->gc_choices_count);
+	case SIM_GC_RANDOM:
+		return pick_choices(m, 1);
+	case SIM_GC_COST_BENEFIT:
+		return pick_cost_benefit(m);
+	}
+	assert(!"a policy without a choice");
+	return NO_BLOCK;
+}
