@@ -138,17 +138,13 @@ void verify_snapshot(const struct verify_map *map, uint64_t offset_bytes, uint32
 static void check_unit(const struct verify_map *map, const struct data *data, const void *buffer,
 		       uint64_t offset_bytes, uint32_t generation, struct verify_tally *tally)
 {
-	const bool is_first = tally->failed_count == 0 || offset_bytes < tally->first.offset_bytes;
-	struct data_finding finding;
+	struct data_finding finding = { .verdict = DATA_GOOD };
 
-	/* Finding out what is wrong takes far longer than that something is: once will do. */
 	tally->checked_count++;
 	if (data_check(data, buffer, map->unit_bytes, offset_bytes, map->foreign ? 1 : generation,
-		       map->foreign ? VERIFY_CLAIMED : generation,
-		       is_first ? &finding : NULL) == DATA_GOOD)
+		       map->foreign ? VERIFY_CLAIMED : generation, &finding) == DATA_GOOD)
 		return;
-	tally->failed_count++;
-	if (is_first)
+	if (tally->failed_count++ == 0 || finding.offset_bytes < tally->first.offset_bytes)
 		tally->first = finding;
 }
 
