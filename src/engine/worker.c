@@ -379,7 +379,7 @@ static void occupy(struct worker *w, struct io *io, uint64_t intended_ns, uint64
 
 	io->tag = tag;
 	io->buffer = io->kind <= IO_WRITE ? w->pool + tag * w->stride_bytes : NULL;
-	io->content_tag = 0;
+	io->content_tag = !w->work->map.words;	/* only what is verified is looked at */
 	w->slots[tag] = (struct worker_slot){
 		.submit_ns = now_ns,
 		.intended_ns = intended_ns,

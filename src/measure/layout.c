@@ -46,7 +46,7 @@ struct part {
 	uint64_t start_bytes, end_bytes, runtime_ns;
 };
 
-static void part_workload(const struct part *part, struct workload *ret)
+static void part_workload(const struct session *s, const struct part *part, struct workload *ret)
 {
 	const uint64_t length_bytes = part->end_bytes - part->start_bytes;
 
@@ -61,6 +61,7 @@ static void part_workload(const struct part *part, struct workload *ret)
 	ret->io_size_bytes = length_bytes;
 	ret->runtime_ns = part->runtime_ns;
 	ret->ramp_ns = 0;
+	ret->seed = s->clock.virtual_ns ? 1 : 0;
 	ret->data = DATA_RANDOM;
 	/* Past the page cache, whatever the phases do: their reads are to find none of it there. */
 	ret->direct = true;
@@ -103,7 +104,7 @@ static int part_write(struct session *s, const struct part *part, struct err *er
 
 	if (part->end_bytes <= part->start_bytes || session_stopped(s))
 		return 0;
-	part_workload(part, &workload);
+	part_workload(s, part, &workload);
 	r = open_mode_apply(s, &workload, err);
 	if (r < 0)
 		return r;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/units.h"
 #include "measure/gather.h"
 #include "measure/series.h"
@@ -180,10 +181,16 @@ void phase_name(const struct session *s, const struct workload *w, char ret[64])
 		snprintf(ret, 64, "%s-%u", base, n);
 }
 
-/* The phase's workload, within what was laid out where it names no range of its own. */
-static struct workload within_range(const struct session *s, const struct workload *asked)
+/*
+ * The phase's workload, within what was laid out where it names no range of its own. Under
+ * a virtual clock nothing is left to chance: the same plan gives the same result.
+ */
+static struct workload settle(const struct session *s, const struct workload *asked)
 {
 	struct workload workload = *asked;
+
+	if (s->clock.virtual_ns && workload.seed == 0)
+		workload.seed = random_mix(s->result->measurement_count + 1);
 
 	if (s->range_bytes && !asked->size.bytes && !asked->size.ppm && !asked->offset.bytes &&
 	    !asked->offset.ppm)
@@ -193,7 +200,7 @@ static struct workload within_range(const struct session *s, const struct worklo
 
 int phase_measure(struct session *s, const struct workload *asked, struct err *err)
 {
-	const struct workload within = within_range(s, asked), *workload = &within;
+	const struct workload settled = settle(s, asked), *workload = &settled;
 	struct audit_facts facts;
 	struct measurement *m;
 	char name[64];

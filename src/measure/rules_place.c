@@ -221,7 +221,7 @@ bool look_governor(const struct audit_facts *facts, struct finding *ret)
 
 	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
 		follows_load |= strcmp(governor, slow[i]) == 0;
-	if (!follows_load)
+	if (!follows_load || facts->info->kind == TARGET_SIM)
 		return false;
 	for (size_t i = 0; i < facts->result->measurement_count; i++)
 		sensitive |= is_cpu_sensitive(&facts->result->measurements[i]);

@@ -50,8 +50,6 @@ static void impossible_combinations_are_named(void)
 		{ "rw=randread stride=8k", "stride needs a sequential rw, not rw=randread" },
 		{ "rw=randread backwards=1", "backwards needs a sequential rw, not rw=randread" },
 		{ "iodepth=4 iodepth-batch=8", "iodepth-batch=8 is more than iodepth=4" },
-		{ "ioengine=sync iodepth=4", "ioengine=sync does one request at a time, not iodepth=4; "
-					     "write numjobs=4 for that many at once" },
 		{ "rw=read fsync=1", "fsync needs writes, rw=read has none" },
 		{ "rw=randtrim sync=dsync", "sync=dsync needs writes, rw=randtrim has none" },
 		{ "rw=write fsync=1 fdatasync=1", "fsync and fdatasync exclude each other" },

@@ -736,10 +736,6 @@ static int check_queue(const struct workload *w, struct err *err)
 	if (w->wait_count > w->depth_count)
 		return err_set(err, -EINVAL, "iodepth-batch-complete-min=%u is more than iodepth=%u",
 			       w->wait_count, w->depth_count);
-	if (w->engine == ENGINE_SYNC && w->depth_count > 1)
-		return err_set(err, -EINVAL, "ioengine=sync does one request at a time, not iodepth=%u; "
-					     "write numjobs=%u for that many at once",
-			       w->depth_count, w->depth_count);
 	if (w->sync != SYNC_NONE && !stores(w))
 		return err_set(err, -EINVAL, "sync=%s needs writes, rw=%s has none",
 			       sync_choices[w->sync], rw_choices[w->rw]);
