@@ -62,7 +62,7 @@ static bool open_queue(const struct queue_ops *ops)
 		      },
 		      &err) < 0) {
 		printf("# %s\n", err.text);
-		CHECK(!"open");
+		CHECK(queue != NULL);
 		return false;
 	}
 	return true;

@@ -154,6 +154,46 @@ static void a_queue_that_does_not_open_stops_all_and_is_named(void)
 	close(target.fd);
 }
 
+/* Two requests of a hole take less than the threads' common start is put off. */
+static void the_shortest_run_counts_all_it_did(void)
+{
+	struct target target = file_target(4 << 20);
+	struct workload w = fake_workload();
+	struct measurement m;
+	struct err err = { 0 };
+
+	clock_init_real(&the_clock);
+	w.direct = false;
+	w.runtime_ns = 0;
+	w.io_size_bytes = 2 * 4096;
+	measurement_init(&m);
+	CHECK_EQ(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m, &err), 0);
+	CHECK_EQ(m.ops[OP_READ].count, 2);
+	CHECK_EQ(m.ops[OP_READ].latency ? m.ops[OP_READ].latency->count : 0, 2);
+	CHECK(m.duration_ns > 0);
+	measurement_done(&m);
+	close(target.fd);
+}
+
+/* With a ramp of 100 ms the last second ends between two intervals, and the run with it. */
+static void the_end_may_come_when_a_second_is_due(void)
+{
+	struct target target = file_target(4 << 20);
+	struct workload w = fake_workload();
+	struct measurement m;
+	struct err err = { 0 };
+
+	clock_init_real(&the_clock);
+	w.direct = false;
+	w.ramp_ns = 100 * MS;
+	w.runtime_ns = SECOND_NS;
+	measurement_init(&m);
+	CHECK_EQ(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m, &err), 0);
+	CHECK(m.duration_ns >= SECOND_NS);
+	measurement_done(&m);
+	close(target.fd);
+}
+
 static void a_cpu_list_is_checked(void)
 {
 	struct target target = fake_target(1024, 20 * MICROSECOND_NS);
@@ -176,4 +216,5 @@ static void a_cpu_list_is_checked(void)
 
 TESTS(TEST(jobs_run_at_once_and_report_progress), TEST(each_engine_writes_and_verifies_a_file),
       TEST(stop_ends_all_threads), TEST(an_open_loop_keeps_its_rate),
-      TEST(a_queue_that_does_not_open_stops_all_and_is_named), TEST(a_cpu_list_is_checked))
+      TEST(a_queue_that_does_not_open_stops_all_and_is_named), TEST(a_cpu_list_is_checked),
+      TEST(the_shortest_run_counts_all_it_did), TEST(the_end_may_come_when_a_second_is_due))

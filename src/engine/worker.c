@@ -96,7 +96,8 @@ static void tick(struct worker *w, uint64_t now_ns)
 {
 	if (now_ns >= w->work->end_ns)
 		recorder_ending(&w->recorder);
-	if (!recorder_tick(&w->recorder, now_ns))
+	/* The end puts off what was due. */
+	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
 		return;
 	begin_limits(w);
 	w->depth_sum = w->depth_samples = 0;
@@ -362,10 +363,13 @@ static void content(struct worker *w, struct io *io)
 	struct work *work = w->work;
 	const uint64_t generation = (uint64_t)w->index << 40 | ++w->write_count;
 
-	io->content_tag = random_mix(work->seed ^ generation) | 1;
-	if (work->map.words)
+	/* What is to be read back must be there as bytes: no tag stands for it. */
+	if (work->map.words) {
 		verify_fill(&work->map, &work->data, io->buffer, io->offset_bytes, io->length_bytes);
-	else if (work->fills)
+		return;
+	}
+	io->content_tag = random_mix(work->seed ^ generation) | 1;
+	if (work->fills)
 		data_fill(&work->data, io->buffer, io->length_bytes, io->offset_bytes, generation);
 }
 
@@ -375,7 +379,7 @@ static void occupy(struct worker *w, struct io *io, uint64_t intended_ns, uint64
 
 	io->tag = tag;
 	io->buffer = io->kind <= IO_WRITE ? w->pool + tag * w->stride_bytes : NULL;
-	io->content_tag = 0;
+	io->content_tag = !w->work->map.words;	/* only what is verified is looked at */
 	w->slots[tag] = (struct worker_slot){
 		.submit_ns = now_ns,
 		.intended_ns = intended_ns,
@@ -569,6 +573,8 @@ void worker_run(struct worker *w)
 {
 	assert(w->queue);
 	assert(!w->work->clock->virtual_ns);
+	/* All jobs together; a request before the start would belong to no second. */
+	clock_sleep_until(w->work->clock, w->work->begin_ns, NULL);
 	if (is_plain(w) && w->mix.kind == IO_READ)
 		plain_run(w, IO_READ);
 	else if (is_plain(w))

@@ -10,8 +10,9 @@
 #include "serve/calibrate.h"
 #include "serve/file.h"
 
-#define ROUNDS 8
-#define READS 60		/* in a round */
+#define ROUNDS_MAX 100
+#define ROUNDS_IDLE 10		/* so many without a better one end it */
+#define READS 40		/* in a round */
 #define READ_BYTES 4096
 #define MODEL_NS (100 * MICROSECOND_NS)
 
@@ -44,18 +45,21 @@ static int time_round(int fd, void *buffer, struct times *ret, struct err *err)
 }
 
 /*
- * The quietest of several rounds: what others do to this machine meanwhile is not the
- * path's, and deducting it would make the drive faster than it is.
+ * The quietest of many rounds: what others do to this machine meanwhile is not the path's,
+ * and deducting it would make the drive faster than it is.
  */
 static int time_reads(int fd, void *buffer, struct times *ret, struct err *err)
 {
+	int idle_count = 0;
+
 	*ret = (struct times){ UINT64_MAX, UINT64_MAX };
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < ROUNDS_MAX && idle_count < ROUNDS_IDLE; i++) {
 		struct times round;
 		const int r = time_round(fd, buffer, &round, err);
 
 		if (r < 0)
 			return r;
+		idle_count = round.ns_p50 + MICROSECOND_NS < ret->ns_p50 ? 0 : idle_count + 1;
 		if (round.ns_p50 < ret->ns_p50)
 			*ret = round;
 	}

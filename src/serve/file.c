@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -33,6 +34,7 @@ struct file {
 	struct timer *timer;
 	bool trims_at_once;
 	uint64_t capacity_bytes;
+	time_t born_s;
 	struct fuse_session *session;
 	pthread_t threads[THREADS];
 	struct fuse_buf buffers[THREADS];
@@ -240,6 +242,9 @@ static struct stat stat_of(const struct file *file, fuse_ino_t inode)
 		.st_ino = inode,
 		.st_uid = getuid(),
 		.st_gid = getgid(),
+		.st_atim.tv_sec = file->born_s,
+		.st_mtim.tv_sec = file->born_s,
+		.st_ctim.tv_sec = file->born_s,
 	};
 
 	if (inode == FUSE_ROOT_ID) {
@@ -480,6 +485,7 @@ static int start_threads(struct file *file, struct err *err)
 /* libfuse says why on its log only; both calls that may fail are made by this thread. */
 static _Thread_local char fuse_said[256];
 
+__attribute__((format(printf, 2, 0)))
 static void keep_log(enum fuse_log_level level, const char *fmt, va_list args)
 {
 	(void)level;
@@ -519,6 +525,7 @@ int file_open(struct file **ret, const struct file_options *options, struct err 
 	if (!file)
 		return err_errno(err, -ENOMEM, "serve a file");
 	file->live = options->live;
+	file->born_s = time(NULL);
 	file->trims_at_once = options->trims_at_once;
 	file->capacity_bytes = live_identity(options->live)->capacity_bytes;
 	atomic_store(&file->rehearse_ns, REHEARSE_OFF);

@@ -88,6 +88,11 @@ const char *live_spec(const struct live *live)
 	return text_string(&live->spec);
 }
 
+const struct sim_config *live_configuration(const struct live *live)
+{
+	return sim_configuration(live->sim);
+}
+
 void live_deduct(struct live *live, uint64_t deducted_ns)
 {
 	pthread_mutex_lock(&live->lock);
@@ -213,6 +218,17 @@ void live_answered(struct live *live, uint64_t number)
 }
 
 /* --- what it knows of itself -------------------------------------------------------------- */
+
+enum sim_page_truth live_query(struct live *live, uint64_t offset_bytes, uint64_t *ret_end)
+{
+	enum sim_page_truth page;
+
+	pthread_mutex_lock(&live->lock);
+	sim_idle(live->sim, advance(live));
+	page = sim_query_range(live->sim, offset_bytes, ret_end);
+	pthread_mutex_unlock(&live->lock);
+	return page;
+}
 
 static void add_integer(json_t *object, const char *name, uint64_t value)
 {

@@ -33,6 +33,7 @@ void live_close(struct live *live);
 
 const struct sim_identity *live_identity(const struct live *live);
 const char *live_spec(const struct live *live);		/* the shortest; borrowed */
+const struct sim_config *live_configuration(const struct live *live);
 
 /*
  * As sim_submit, now; reads and writes may cover any bytes inside the drive. Blocks written
@@ -45,6 +46,9 @@ void live_answered(struct live *live, uint64_t number);
 
 /* Answers are due so much earlier than the drive says: the path's own share. */
 void live_deduct(struct live *live, uint64_t deducted_ns);
+
+/* As sim_query_range, after what was due by now. */
+enum sim_page_truth live_query(struct live *live, uint64_t offset_bytes, uint64_t *ret_end);
 
 /* --- what it knows of itself, as text ---------------------------------------------------- */
 

@@ -13,7 +13,11 @@ struct io {
 	uint32_t length_bytes;
 	uint32_t tag;		/* the engine's; returned untouched; below the queue's depth */
 	uint8_t kind;		/* enum io_kind */
-	uint64_t content_tag;	/* what a write holds in short, for targets that keep no bytes; 0 = look */
+	/*
+	 * For targets that need not move bytes; 0 = the buffer counts. Write: stands for what
+	 * the buffer would hold. Read: not 0 = nobody will look into the buffer.
+	 */
+	uint64_t content_tag;
 };
 
 struct io_done {

@@ -114,7 +114,7 @@ static struct sim_request request_of(const struct sim_target *t, const struct io
 	switch ((enum io_kind)io->kind) {
 	case IO_READ:
 		request.kind = SIM_READ;
-		request.bytes_ret = io->buffer;
+		request.bytes_ret = io->content_tag ? NULL : io->buffer;
 		break;
 	case IO_WRITE:
 		request.kind = SIM_WRITE;
@@ -251,7 +251,6 @@ static void describe(struct target_info *info, const struct sim *sim)
 	}
 	strcpy(info->scheduler, "none");
 	strcpy(info->write_cache, id.volatile_cache ? "write back" : "write through");
-	info->ours = true;
 	info->layer_count = 1;
 	strcpy(info->layers[0].name, "sim");
 	strcpy(info->layers[0].kind, "disk");

@@ -265,5 +265,6 @@ const struct target_ops *const target_kinds[] = {
 	&target_block,
 	&target_char,
 	&target_null,
+	&target_sim,
 	NULL,
 };
