@@ -163,6 +163,10 @@ void sample_check(struct result *ret)
 				     "5,400 samples are too few for p99.9", "" });
 	find(ret, &(struct finding){ "too-short", SEVERITY_WARNING, "seq-read-1m-q1",
 				     "14,400 samples are too few for p99.99", "" });
+	for (size_t i = 0; i < 4; i++)
+		find(ret, &(struct finding){ "background-io", SEVERITY_WARNING, "", "others used it", "" });
+	for (size_t i = 0; i < 4; i++)
+		SET(ret->findings[ret->finding_count - 1 - i].measurement, "%s", rows[i].name);
 }
 
 void sample_device(struct result *ret)
