@@ -107,6 +107,8 @@ static void add_arrival(const struct measurement *m, const struct report_style *
 	if (m->backlog_ns_max)
 		add_line(ret, style, "", "an arrival waited up to %s for a place in the queue",
 			 units_format_latency((double)m->backlog_ns_max, b));
+	if (m->unserved_count)
+		add_line(ret, style, "", "%" PRIu64 " arrivals were never begun", m->unserved_count);
 	if (m->lateness && m->lateness->count)
 		add_line(ret, style, "submitted", "late by p50 %s, p99 %s, at most %s",
 			 text_percentile(m->lateness, 500000, a),
