@@ -141,7 +141,7 @@ static void add_cpu(const struct measurement *m, const struct report_style *styl
 	if (!summary_request_count(m))
 		return;
 	add_line(ret, style, "cpu",
-		 "%s per request, of it %s in user space; busiest worker %.0f %%",
+		 "%s per request, %s in user space; busiest worker %.0f %%",
 		 units_format_latency(summary_cpu_ns_per_io(m), all),
 		 units_format_latency(summary_user_ns_per_io(m), user), 100 * m->worker_cpu_max);
 }
