@@ -42,7 +42,7 @@ static int help_run(struct invocation *inv)
 		topic->print(&text);
 	else
 		return fail_unknown(inv);
-	exit_code = print_text(inv, &text);
+	exit_code = print_words(inv, "help", &text);
 	text_done(&text);
 	return exit_code;
 }
