@@ -108,6 +108,8 @@ int address_init(struct address *a, const struct workload *workload,
 
 /* The start of the next request of length_bytes (at most block_max_bytes). */
 uint64_t address_next(struct address *a, uint32_t length_bytes);
+/* The next count of them, as by so many calls; the common modes in a loop of their own. */
+void address_next_many(struct address *a, uint32_t length_bytes, uint64_t *ret, uint32_t count);
 
 /*
  * Requests of one full pass for this job. 0 when that is not known beforehand: with
