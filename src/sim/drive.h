@@ -68,6 +68,7 @@ struct map {
 	uint32_t close_clock, erase_max, wear_cursor;
 	uint32_t recent_left, recent_window;
 	uint32_t victim, victim_word;	/* being emptied, interleaved with host writes */
+	bool interleaving;	/* copies that go with the host's write */
 	bool moving;		/* copies, not host writes, are being placed */
 	bool old_kept;		/* discarded data can be read until cleaned */
 	bool slc_paused;	/* while a state is being built */

@@ -11,7 +11,7 @@
  *		channel, whose time is counted but not ordered
  *	copy	what cleaning reads and programs is a debt of its die and channel; it is paid
  *		with the host's programs, evenly until the next cleaning is due (or at once:
- *		gc_burst), and in idle time
+ *		gc_burst), and in idle time. Interleaved copies are booked like the host's
  *
  * All times are integer picoseconds.
  */
@@ -174,6 +174,14 @@ static void add_debt(struct flash *f, uint32_t page, uint64_t array_ps, uint64_t
 	struct die *die = &f->dies[page % f->die_count];
 	struct channel *channel = &f->channels[page % f->die_count % f->channel_count];
 
+	if (f->map->interleaving) {
+		channel->free_ps = max_u64(channel->free_ps, f->base_ps) + channel_ps;
+		die->free_ps = max_u64(die->free_ps, f->base_ps) + array_ps;
+		if (array_ps)
+			die->step_ps = array_ps;
+		f->busy_ps = max_u64(f->busy_ps, die->free_ps);
+		return;
+	}
 	die->debt_ps += array_ps;
 	channel->debt_ps += channel_ps;
 	f->debt_total_ps += array_ps + channel_ps;
@@ -193,7 +201,7 @@ static uint64_t pages_until_cleaning(const struct flash *f)
 {
 	const struct frontier *host = &f->map->frontiers[STREAM_HOST];
 
-	if (f->map->config->mapping != SIM_MAPPING_PAGE || f->map->config->gc_interleave)
+	if (f->map->config->mapping != SIM_MAPPING_PAGE)
 		return 1;
 	return (host->end - host->next) / f->units_per_page / f->die_count + 1;
 }

@@ -528,7 +528,9 @@ static void victim_step(struct map *m)
 	const uint32_t live = m->valid[m->victim] & ~HELD, room = f->end - f->next;
 	const uint32_t writes = room > live ? room - live : 1;
 
+	m->interleaving = true;
 	victim_move(m, (live + writes - 1) / writes);
+	m->interleaving = false;
 }
 
 /* Static wear levelling: now and then a block that has been left alone is moved. */
@@ -762,7 +764,11 @@ bool map_clean_once(struct map *m, uint32_t free_wanted)
 
 bool map_fold_once(struct map *m)
 {
+	struct frontier *f = &m->frontiers[STREAM_SLC];
+
 	victim_finish(m);
+	if (f->next == f->end)
+		frontier_close(m, f);
 	if (m->closed_slc.count == 0 || m->free.count < m->reserve)
 		return false;
 	fold(m);

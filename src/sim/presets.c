@@ -37,7 +37,7 @@ const struct sim_preset sim_presets[] = {
 	{ "x25m-g1", "INTEL SSDSA2MH160G1GC", "Intel X25-M G1 160 GB, 2008: no discard",
 	  "capacity=4g," SATA2 INTEL_FLASH
 	  "cpu_read=40us,cpu_write=93us,cpu_unit=1us,cpu_copy=20us,buffer=256k,merge=16,"
-	  "gc=d-choices,gc_choices=8,trim=none" },
+	  "gc=d-choices,gc_choices=5,trim=none" },
 	{ "x25m-g2", "INTEL SSDSA2M160G2GC", "Intel X25-M G2 160 GB, 2009: cleans when idle",
 	  "capacity=4g," SATA2 INTEL_FLASH
 	  "cpu_read=40us,cpu_write=106us,cpu_unit=1us,cpu_copy=10us,buffer=256k,merge=16,"
