@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "cli/words.h"
+#include "target/target.h"
 
 struct parser {
 	struct invocation *inv;
@@ -435,6 +436,8 @@ static void check_run(struct parser *p)
 	workload_settle(&inv->workload, inv->workload_seen);
 	if (!p->problems->count && workload_check(&inv->workload, &err) < 0)
 		problem(p, "%s", err.text);
+	if (*inv->workload.filter && target_filter_check(inv->workload.filter, &err) < 0)
+		problem(p, "--filter: %s", err.text);
 }
 
 static void check_all(struct parser *p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/consent.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,20 +13,13 @@
 
 #define SERIAL_TYPED 4
 
-const char *consent_word(const char *serial, const char *device_name)
+const char *consent_word(const struct target_info *info)
 {
-	const size_t length = strlen(serial);
+	const size_t length = strlen(info->serial);
 
 	if (!length)
-		return device_name;
-	return length > SERIAL_TYPED ? serial + length - SERIAL_TYPED : serial;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+		return info->erase_name;
+	return length > SERIAL_TYPED ? info->serial + length - SERIAL_TYPED : info->serial;
 }
 
 /* The drive behind the spec, by an opening that can only read. */
@@ -55,8 +49,7 @@ static int read_line(char *line, size_t line_bytes, struct err *err)
 
 static int ask(const struct target_info *info, struct err *err)
 {
-	const char *name = base_name(info->path);
-	const char *word = consent_word(info->serial, name);
+	const char *word = consent_word(info);
 	struct report_style style = { .utf8 = true, .columns = 80 };
 	struct text text = TEXT_INIT;
 	char line[128];
@@ -73,8 +66,10 @@ static int ask(const struct target_info *info, struct err *err)
 	fflush(stderr);
 	stop_on_signals();
 	r = read_line(line, sizeof(line), err);
-	if (r < 0)
+	if (r < 0) {
+		fputs("\n", stderr);
 		return r;
+	}
 	if (strcmp(line, word) != 0)
 		return err_set(err, -EPERM, "'%s' is not %s; nothing was opened for writing", line,
 			       word);
@@ -84,7 +79,6 @@ static int ask(const struct target_info *info, struct err *err)
 int consent_settle(struct invocation *inv, const char *spec, struct err *err)
 {
 	struct target_info info;
-	const char *name;
 	struct stat st;
 	int r;
 
@@ -105,9 +99,7 @@ int consent_settle(struct invocation *inv, const char *spec, struct err *err)
 	r = ask(&info, err);
 	if (r < 0)
 		return r;
-	name = info.serial[0] ? info.serial : base_name(info.path);
-	if (strlen(name) >= sizeof(inv->erase_serial))
-		return err_set(err, -ERANGE, "'%s' is longer than a serial number", name);
-	memcpy(inv->erase_serial, name, strlen(name) + 1);
+	static_assert(sizeof(inv->erase_serial) >= sizeof(info.erase_name), "copied whole");
+	memcpy(inv->erase_serial, info.erase_name, sizeof(info.erase_name));
 	return 0;
 }

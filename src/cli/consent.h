@@ -10,6 +10,7 @@
  */
 
 #include "cli/cli.h"
+#include "model/target_info.h"
 
 /*
  * Completes inv->erase_serial where --erase-data was given without one. 0 also when it was
@@ -18,4 +19,4 @@
 int consent_settle(struct invocation *inv, const char *spec, struct err *err);
 
 /* What has to be typed for a drive: the end of its serial number, or its device name. */
-const char *consent_word(const char *serial, const char *device_name);
+const char *consent_word(const struct target_info *info);

@@ -21,7 +21,8 @@ struct help_topic {
 extern const struct help_topic help_topics[];	/* name NULL ends */
 
 /*
- * What stands for @NAME@ in a page of docs/man: "options run", "examples run",
- * "workload", "exit-codes", "findings", "commands". -ENOENT when there is no such part.
+ * What stands for @PART@ in a page of docs/man: "synopsis run", "description run",
+ * "options run", "examples run"; "workload", "common", "exit-codes", "findings",
+ * "commands". -ENOENT when there is no such part.
  */
 int help_scdoc(const char *part, struct text *ret);

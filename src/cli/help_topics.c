@@ -74,7 +74,7 @@ static void scdoc_options(const struct verb *verb, struct text *ret)
 	for (size_t i = 0; i < VERB_TABLES && verb->tables[i]; i++)
 		scdoc_table(verb->tables[i], ret);
 	if (verb->takes_workload)
-		text_add(ret, "The options of a workload are in *tare-workload*(5).\n\n");
+		text_add(ret, "## Workload\n\nIts options are in *tare-workload*(5).\n\n");
 	scdoc_table(common_fields, ret);
 }
 
@@ -134,11 +134,18 @@ static void scdoc_workload(struct text *ret)
 	scdoc_table(workload_fields, ret);
 }
 
+static void scdoc_common(struct text *ret)
+{
+	for (const struct field *field = common_fields; field->name; field++)
+		scdoc_option(field, ret);
+}
+
 static const struct {
 	const char *name;
 	void (*print)(struct text *ret);
 } plain_parts[] = {
 	{ "commands", scdoc_commands },
+	{ "common", scdoc_common },
 	{ "exit-codes", scdoc_exits },
 	{ "findings", scdoc_findings },
 	{ "workload", scdoc_workload },

@@ -9,7 +9,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/words.h"
 #include "report/json_tree.h"
+#include "target/target.h"
 
 #define COLUMNS_PIPED 80
 #define COLUMNS_MIN 40
@@ -130,6 +132,30 @@ static int plan_of_flags(const struct invocation *inv, struct plan *ret)
 	return 0;
 }
 
+/* What only the layers above a plan know: filters, and whether there is such a target. */
+static int check_plan(const struct invocation *inv, const struct plan *plan, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->phase_count; i++) {
+		const char *filter = plan->phases[i].workload.filter;
+
+		if (*filter)
+			r = target_filter_check(filter, err);
+	}
+	if (r == 0 && !inv->print_plan && *plan->target)
+		r = words_check_target(plan->target, err);
+	if (r < 0) {
+		err_wrap(err, "%s", inv->plan_path);
+		return -EINVAL;
+	}
+	if (!*plan->target && !inv->print_plan) {
+		r = err_set(err, -EINVAL, "%s names no target", inv->plan_path);
+		err_hint(err, "tare run %s TARGET", inv->plan_path);
+	}
+	return r;
+}
+
 int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *err)
 {
 	int r;
@@ -139,12 +165,9 @@ int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *
 	r = plan_load(ret, inv->plan_path, err);
 	if (r < 0)
 		return r;
-	if (*inv->target) {
+	if (*inv->target)
 		memcpy(ret->target, inv->target, sizeof(ret->target));
-	} else if (!*ret->target && !inv->print_plan) {
-		r = err_set(err, -EINVAL, "%s names no target", inv->plan_path);
-		err_hint(err, "tare run %s TARGET", inv->plan_path);
-	}
+	r = check_plan(inv, ret, err);
 	if (r < 0)
 		plan_done(ret);
 	return r;

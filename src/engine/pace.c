@@ -31,6 +31,7 @@ void pace_init(struct pace *pace, uint64_t rate_iops, uint32_t poisson, uint32_t
 	*pace = (struct pace){
 		.start_ns = start_ns,
 		.next_ns = start_ns,
+		.fraction = 1u << 31,	/* next_ns is the nearest, not the last, whole ns */
 		.interval_ns = (uint64_t)(burst_ns / rate_iops),
 		.interval_fraction = (uint32_t)(((burst_ns % rate_iops) << 32) / rate_iops),
 		.poisson = poisson,

@@ -28,7 +28,9 @@ struct queue_uring {
 	int fd;				/* or 0, the index of the registered one */
 	uint8_t read_opcode, write_opcode;
 	uint32_t pending_count;		/* pushed, not yet submitted */
-	uint32_t in_flight_count;	/* submitted or pending, not in local either */
+	uint32_t in_flight_count;	/* submitted, not yet taken */
+	bool completes_inline;		/* the last try found all done on return from submission */
+	uint8_t try_count;		/* waits since that was last tried */
 	/* Trims of devices are made by push itself and wait here for reap. */
 	uint32_t local_count;
 	bool is_device;
@@ -285,6 +287,22 @@ static int enter_until(struct queue_uring *q, uint32_t wait_count, uint64_t dead
 	return r;
 }
 
+/*
+ * Submission alone, where that is likely to be all: a target that completes within it (hole,
+ * page cache, /dev/null) needs no wait, which costs 2 % of such a request. Tried once in 256 waits,
+ * so that one which completes later pays less than a nanosecond for the question.
+ */
+static bool submits_inline(struct queue_uring *q, uint32_t wait_count)
+{
+	if (!q->completes_inline && ++q->try_count != 0)
+		return false;
+	q->queue.facts.enter_count++;
+	io_uring_submit(&q->ring);
+	account(q, (int)(q->pending_count - io_uring_sq_ready(&q->ring)));
+	q->completes_inline = q->pending_count == 0 && io_uring_cq_ready(&q->ring) >= wait_count;
+	return q->completes_inline;
+}
+
 static int enter(struct queue_uring *q, uint32_t wait_count, uint64_t deadline_ns)
 {
 	int r;
@@ -315,6 +333,8 @@ static int uring_reap(struct queue *queue, struct io_done *done, uint32_t min_co
 	wait_count = wait_count > ready_count ? wait_count - ready_count : 0;
 	if (wait_count > 0)
 		wait_count += ready_count - q->local_count;	/* the kernel counts what is there */
+	if (q->pending_count > 0 && wait_count > 0 && submits_inline(q, wait_count))
+		return (int)take(q, done, max_count);
 	if (q->pending_count > 0 || wait_count > 0 ||
 	    (*q->ring.sq.kflags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)))
 		r = enter(q, wait_count, deadline_ns);

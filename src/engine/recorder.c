@@ -146,6 +146,7 @@ static void close_second(struct recorder *r, uint64_t end_ns)
 	}
 }
 
+/* Lateness is the caller's: it knows which arrivals were meant for the ramp. */
 static void begin_measuring(struct recorder *r)
 {
 	memset(r->ops, 0, sizeof(r->ops));
@@ -153,8 +154,6 @@ static void begin_measuring(struct recorder *r)
 		if (r->service[op])
 			histogram_init(r->service[op]);
 	}
-	if (r->lateness)
-		histogram_init(r->lateness);
 	r->measuring = true;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/run.h"
 
-#include <assert.h>
 #include <errno.h>
 
 /*
@@ -9,23 +8,38 @@
  * something to do, jobs in order of their index within it. So requests reach the target in
  * order of time and the run is a function of its seed.
  */
+static uint64_t step_each(struct worker *workers, uint32_t count, uint32_t *ret_finished,
+			  bool *ret_held)
+{
+	uint64_t next_ns = NEVER_NS;
+
+	*ret_finished = 0;
+	*ret_held = false;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t wants_ns = worker_step(&workers[i]);
+
+		*ret_finished += workers[i].finished;
+		*ret_held |= workers[i].is_held;
+		if (wants_ns < next_ns)
+			next_ns = wants_ns;
+	}
+	return next_ns;
+}
+
 static void step_all(struct work *work, struct worker *workers, uint32_t count)
 {
 	for (;;) {
-		uint64_t next_ns = NEVER_NS;
-		uint32_t finished = 0;
+		uint32_t finished;
+		bool held;
+		uint64_t next_ns = step_each(workers, count, &finished, &held);
 
-		for (uint32_t i = 0; i < count; i++) {
-			const uint64_t wants_ns = worker_step(&workers[i]);
-
-			finished += workers[i].finished;
-			if (wants_ns < next_ns)
-				next_ns = wants_ns;
-		}
+		/* What held one may have ended in a later one's step, at this very time. */
+		if (held)
+			next_ns = step_each(workers, count, &finished, &held);
 		if (finished == count)
 			return;
-		assert(next_ns != NEVER_NS);
-		clock_sleep_until(work->clock, next_ns, NULL);
+		if (next_ns != NEVER_NS)
+			clock_sleep_until(work->clock, next_ns, NULL);
 	}
 }
 

@@ -10,7 +10,7 @@
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
 #define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
-#define STANDSTILL_COUNT (1u << 26)
+#define STANDSTILL_COUNT (1u << 24)
 
 static const uint8_t op_of_kind[] = {
 	[IO_READ] = OP_READ,	 [IO_WRITE] = OP_WRITE,	    [IO_TRIM] = OP_TRIM,
@@ -96,7 +96,8 @@ static void tick(struct worker *w, uint64_t now_ns)
 {
 	if (now_ns >= w->work->end_ns)
 		recorder_ending(&w->recorder);
-	if (!recorder_tick(&w->recorder, now_ns))
+	/* The end puts off what was due. */
+	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
 		return;
 	begin_limits(w);
 	w->depth_sum = w->depth_samples = 0;
@@ -572,6 +573,8 @@ void worker_run(struct worker *w)
 {
 	assert(w->queue);
 	assert(!w->work->clock->virtual_ns);
+	/* All jobs together; a request before the start would belong to no second. */
+	clock_sleep_until(w->work->clock, w->work->begin_ns, NULL);
 	if (is_plain(w) && w->mix.kind == IO_READ)
 		plain_run(w, IO_READ);
 	else if (is_plain(w))

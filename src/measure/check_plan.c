@@ -34,9 +34,9 @@ static const struct row {
 static const struct {
 	uint64_t layout_ns, ramp_ns, row_ns, read_row_ns;
 } lengths[] = {
-	[CHECK_QUICK] = { 3 * SECOND_NS, 100 * MILLISECOND_NS, 1200 * MILLISECOND_NS,
+	[CHECK_QUICK] = { 2500 * MILLISECOND_NS, 100 * MILLISECOND_NS, 1200 * MILLISECOND_NS,
 			  3 * SECOND_NS },
-	[CHECK_NORMAL] = { 12 * SECOND_NS, 250 * MILLISECOND_NS, 5 * SECOND_NS, 14 * SECOND_NS },
+	[CHECK_NORMAL] = { 11 * SECOND_NS, 250 * MILLISECOND_NS, 5 * SECOND_NS, 14 * SECOND_NS },
 	[CHECK_LONG] = { 20 * SECOND_NS, SECOND_NS, 30 * SECOND_NS, 72 * SECOND_NS },
 };
 

@@ -16,6 +16,18 @@ struct progress_ctx {
 	uint64_t done_bytes;	/* by the parts before this one */
 };
 
+/* The reference drive is tested as a file would be: on its first bytes, written before. */
+#define LAYOUT_SIM_BYTES (8 * GIB)
+
+static uint64_t whole_bytes(const struct session *s)
+{
+	const struct target_info *info = &s->target->info;
+
+	if (info->kind == TARGET_SIM && info->size_bytes > LAYOUT_SIM_BYTES)
+		return LAYOUT_SIM_BYTES;
+	return info->size_bytes;
+}
+
 static void layout_progress(void *ctx, const struct engine_progress *progress)
 {
 	const struct progress_ctx *at = ctx;
@@ -23,7 +35,7 @@ static void layout_progress(void *ctx, const struct engine_progress *progress)
 	struct engine_progress whole = *progress;
 
 	whole.done_bytes += at->done_bytes;
-	whole.total_bytes = at->session->target->info.size_bytes;
+	whole.total_bytes = whole_bytes(at->session);
 	whole.total_ns = 0;
 	if (observer->progress)
 		observer->progress(observer->ctx, &whole);
@@ -34,7 +46,7 @@ struct part {
 	uint64_t start_bytes, end_bytes, runtime_ns;
 };
 
-static void part_workload(const struct part *part, struct workload *ret)
+static void part_workload(const struct session *s, const struct part *part, struct workload *ret)
 {
 	const uint64_t length_bytes = part->end_bytes - part->start_bytes;
 
@@ -49,6 +61,7 @@ static void part_workload(const struct part *part, struct workload *ret)
 	ret->io_size_bytes = length_bytes;
 	ret->runtime_ns = part->runtime_ns;
 	ret->ramp_ns = 0;
+	ret->seed = s->clock.virtual_ns ? 1 : 0;
 	ret->data = DATA_RANDOM;
 	/* Past the page cache, whatever the phases do: their reads are to find none of it there. */
 	ret->direct = true;
@@ -91,7 +104,7 @@ static int part_write(struct session *s, const struct part *part, struct err *er
 
 	if (part->end_bytes <= part->start_bytes || session_stopped(s))
 		return 0;
-	part_workload(part, &workload);
+	part_workload(s, part, &workload);
 	r = open_mode_apply(s, &workload, err);
 	if (r < 0)
 		return r;
@@ -110,7 +123,7 @@ static int part_write(struct session *s, const struct part *part, struct err *er
 
 static int flush(struct session *s, struct err *err)
 {
-	if (fdatasync(s->target->fd) == 0)
+	if (s->target->fd < 0 || fdatasync(s->target->fd) == 0)
 		return 0;
 	if (errno == ENOSPC || errno == EDQUOT)
 		return no_room(s, s->result->layout_bytes, err);
@@ -120,7 +133,7 @@ static int flush(struct session *s, struct err *err)
 /* The parts of a file: what is needed, what time allows, and what is left of a block. */
 static int write_parts(struct session *s, uint64_t need_bytes, struct err *err)
 {
-	const uint64_t size_bytes = s->target->info.size_bytes;
+	const uint64_t size_bytes = whole_bytes(s);
 	const uint64_t blocks_bytes = size_bytes / LAYOUT_BLOCK_BYTES * LAYOUT_BLOCK_BYTES;
 	const uint64_t limit_ns = s->options->layout_ns_max;
 	const uint64_t begin_ns = clock_now_ns(&s->clock);
@@ -146,6 +159,25 @@ static int write_parts(struct session *s, uint64_t need_bytes, struct err *err)
 	return part_write(s, &tail, err);
 }
 
+/* Sequential: what was written is the beginning of the file, without a gap. The rest goes. */
+static int cut_off(struct session *s, struct err *err)
+{
+	const uint64_t laid_out_bytes = s->result->layout_bytes;
+	struct target_info *info = &s->target->info;
+
+	if (laid_out_bytes == info->size_bytes)
+		return 0;
+	if (info->kind == TARGET_SIM) {
+		s->range_bytes = laid_out_bytes;
+		return 0;
+	}
+	if (ftruncate(s->target->fd, (off_t)laid_out_bytes) < 0)
+		return err_errno(err, -errno, "%s: shortening the test file", info->spec);
+	info->size_bytes = laid_out_bytes;
+	s->result->target.size_bytes = laid_out_bytes;
+	return 0;
+}
+
 int layout_run(struct session *s, uint64_t need_bytes, struct err *err)
 {
 	const uint64_t begin_ns = clock_now_ns(&s->clock);
@@ -158,17 +190,16 @@ int layout_run(struct session *s, uint64_t need_bytes, struct err *err)
 	result->layout_ns = clock_now_ns(&s->clock) - begin_ns;
 	if (r < 0 || session_stopped(s))
 		return r;
-	/* Sequential: what was written is the beginning of the file, without a gap. */
-	if (result->layout_bytes < s->target->info.size_bytes) {
-		if (ftruncate(s->target->fd, (off_t)result->layout_bytes) < 0)
-			return err_errno(err, -errno, "%s: shortening the test file",
-					 s->target->info.spec);
-		s->target->info.size_bytes = result->layout_bytes;
-		result->target.size_bytes = result->layout_bytes;
-	}
+	r = cut_off(s, err);
+	if (r < 0)
+		return r;
 	snprintf(result->state, sizeof(result->state), "laid-out");
-	snprintf(result->state_text, sizeof(result->state_text),
-		 "the test file was written once in full, sequentially, with data that cannot be "
-		 "compressed; what the drive went through before is not known");
+	if (s->target->info.kind == TARGET_SIM)
+		snprintf(result->state_text, sizeof(result->state_text),
+			 "a new drive whose tested range was written once, sequentially");
+	else
+		snprintf(result->state_text, sizeof(result->state_text),
+			 "the test file was written once in full, sequentially, with data that "
+			 "cannot be compressed; what the drive went through before is not known");
 	return 0;
 }

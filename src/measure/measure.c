@@ -160,11 +160,44 @@ static void observe_end(const struct session *s, const struct measurement *m)
 		observer->end(observer->ctx, m);
 }
 
+/*
+ * What the drive has been through, where that is known: the reference drive says so in its
+ * configuration, which is its path; the null target and /dev/zero have no state to speak of.
+ */
+static void describe_state(struct session *s)
+{
+	const struct target_info *info = &s->target->info;
+	struct result *result = s->result;
+	const char *state = strstr(info->path, ",state=");
+
+	if (info->kind == TARGET_SIM) {
+		state = state ? state + strlen(",state=") : "fresh";
+		snprintf(result->state, sizeof(result->state), "%.*s", (int)strcspn(state, ","), state);
+		snprintf(result->state_text, sizeof(result->state_text),
+			 "the reference drive was made in this state");
+	} else if (info->kind == TARGET_NULL || info->kind == TARGET_CHAR) {
+		snprintf(result->state, sizeof(result->state), "stateless");
+	}
+}
+
+/*
+ * A directory's test file always. A new reference drive when it is checked, as a directory
+ * would be; other plans on it may be about what a new drive does.
+ */
+static bool wants_layout(const struct session *s)
+{
+	const struct target_info *info = &s->target->info;
+
+	if (info->kind == TARGET_SIM)
+		return s->options->layout_ns_max > 0 && strcmp(s->result->state, "fresh") == 0;
+	return info->ours;
+}
+
 static int lay_out(struct session *s, uint64_t need_bytes, struct err *err)
 {
 	int r;
 
-	if (!s->target->info.ours)
+	if (!wants_layout(s))
 		return 0;
 	observe_begin(s, "layout", 0);
 	r = layout_run(s, need_bytes, err);
@@ -185,6 +218,7 @@ static int run_phases(struct session *s, struct err *err)
 
 	for (size_t i = 0; i < s->plan->phase_count; i++) {
 		const struct phase *phase = &s->plan->phases[i];
+		char name[64];
 		int r;
 
 		if (session_stopped(s) || result->error_code || result->interrupted)
@@ -193,7 +227,8 @@ static int run_phases(struct session *s, struct err *err)
 			idle(s, phase->idle_ns, i);
 			continue;
 		}
-		observe_begin(s, phase->workload.name, i);
+		phase_name(s, &phase->workload, name);
+		observe_begin(s, name, i);
 		r = phase_measure(s, &phase->workload, err);
 		if (r < 0)
 			return r;
@@ -208,7 +243,7 @@ static void audit_all(struct session *s)
 
 	audit_facts_init(&facts);
 	/* Of our own file as it is now: what the file system made of what was written. */
-	if (s->target->info.ours)
+	if (s->target->info.ours && s->target->fd >= 0)
 		gather_extents(s->target, 0, s->target->info.size_bytes, &s->samples);
 	facts.info = &s->result->target;
 	facts.machine = &s->result->machine;
@@ -237,6 +272,7 @@ static int run_open(struct session *s, const struct wants *wants, struct err *er
 		return r;
 	if (observer->target)
 		observer->target(observer->ctx, &s->target->info);
+	describe_state(s);
 	gather_place("", s->target, !any_buffered(s->plan), &s->place);
 	r = lay_out(s, wants->need_bytes, err);
 	if (r == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/units.h"
 #include "measure/gather.h"
 #include "measure/series.h"
@@ -153,34 +154,56 @@ static void fail_of(struct session *s, const struct measurement *m)
 	session_fail(s, &err);
 }
 
-/* "rand-read-4k-q32" for what the plan left without a name; "-2" where a name is taken. */
-static void name_measurement(const struct session *s, struct measurement *m)
+/* Whether the result has a measurement of that name. */
+static bool is_taken(const struct session *s, const char *name)
+{
+	for (size_t i = 0; i < s->result->measurement_count; i++)
+		if (strcmp(s->result->measurements[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+void phase_name(const struct session *s, const struct workload *w, char ret[64])
 {
 	static const char *const rw[] = { "seq-read",	"seq-write",	"seq-trim",  "rand-read",
 					  "rand-write", "rand-trim",	"seq-mixed", "rand-mixed" };
-	const struct workload *w = &m->workload;
-	char size[24], base[sizeof(m->name) - 8];
-	size_t same = 0;
+	char size[UNITS_TEXT_BYTES], base[52];
 
 	assert(w->rw < sizeof(rw) / sizeof(rw[0]));
 	if (w->name[0])
-		snprintf(base, sizeof(base), "%.*s", (int)sizeof(base) - 1, w->name);
+		snprintf(base, sizeof(base), "%.51s", w->name);
 	else
 		snprintf(base, sizeof(base), "%s-%s-q%u", rw[w->rw],
 			 w->size_mix.count ? "mix" : units_format_bytes(w->block_bytes, size),
 			 w->depth_count);
-	for (size_t i = 0; i + 1 < s->result->measurement_count; i++)
-		same += strncmp(s->result->measurements[i].name, base, strlen(base)) == 0;
-	if (same)
-		snprintf(m->name, sizeof(m->name), "%s-%zu", base, same + 1);
-	else
-		snprintf(m->name, sizeof(m->name), "%s", base);
+	snprintf(ret, 64, "%s", base);
+	for (unsigned n = 2; is_taken(s, ret); n++)
+		snprintf(ret, 64, "%s-%u", base, n);
 }
 
-int phase_measure(struct session *s, const struct workload *workload, struct err *err)
+/*
+ * The phase's workload, within what was laid out where it names no range of its own. Under
+ * a virtual clock nothing is left to chance: the same plan gives the same result.
+ */
+static struct workload settle(const struct session *s, const struct workload *asked)
 {
-	struct measurement *m;
+	struct workload workload = *asked;
+
+	if (s->clock.virtual_ns && workload.seed == 0)
+		workload.seed = random_mix(s->result->measurement_count + 1);
+
+	if (s->range_bytes && !asked->size.bytes && !asked->size.ppm && !asked->offset.bytes &&
+	    !asked->offset.ppm)
+		workload.size.bytes = s->range_bytes;
+	return workload;
+}
+
+int phase_measure(struct session *s, const struct workload *asked, struct err *err)
+{
+	const struct workload settled = settle(s, asked), *workload = &settled;
 	struct audit_facts facts;
+	struct measurement *m;
+	char name[64];
 	int r;
 
 	r = open_mode_apply(s, workload, err);
@@ -188,14 +211,15 @@ int phase_measure(struct session *s, const struct workload *workload, struct err
 		return r;
 	sample(s, workload);
 	audit_facts_init(&facts);
+	phase_name(s, workload, name);
 	m = result_add(s->result);
 	m->workload = *workload;
-	name_measurement(s, m);
+	memcpy(m->name, name, sizeof(m->name));
 	r = run_measured(s, m, &facts, err);
 	if (r < 0) {
 		measurement_done(m);
 		s->result->measurement_count--;
-		return err_wrap(err, "%s", workload->name[0] ? workload->name : "measurement");
+		return err_wrap(err, "%s", name);
 	}
 	classify(m);
 	if (m->worker_cpu_max >= CEILING_WORTH_CPU && !session_stopped(s) && !m->ended_early) {

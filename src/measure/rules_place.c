@@ -135,16 +135,34 @@ bool look_memory(const struct audit_facts *facts, struct finding *ret)
 	return true;
 }
 
+/* Of the phases' ranges the smallest: that one is the likeliest to fit. */
+static uint64_t tested_bytes(const struct audit_facts *facts)
+{
+	const uint64_t whole_bytes = facts->info->size_bytes;
+	uint64_t least_bytes = whole_bytes;
+
+	for (size_t i = 0; i < facts->result->measurement_count; i++) {
+		const struct amount *size = &facts->result->measurements[i].workload.size;
+		uint64_t bytes = size->bytes ? size->bytes : whole_bytes;
+
+		if (size->ppm)
+			bytes = (uint64_t)((unsigned __int128)whole_bytes * size->ppm / PPM);
+		least_bytes = bytes < least_bytes ? bytes : least_bytes;
+	}
+	return least_bytes;
+}
+
 bool look_small(const struct audit_facts *facts, struct finding *ret)
 {
 	const uint64_t cache_bytes = facts->place.cache_bytes_guess;
+	const uint64_t range_bytes = tested_bytes(facts);
 	char size[UNITS_TEXT_BYTES], cache[UNITS_TEXT_BYTES];
 
 	if (!is_device_path(facts->info) || facts->place.memory_backed || cache_bytes == 0 ||
-	    facts->info->size_bytes >= cache_bytes)
+	    range_bytes >= cache_bytes)
 		return false;
 	say(ret, "the %s tested may fit into %s of about %s",
-	    units_format_size((double)facts->info->size_bytes, size),
+	    units_format_size((double)range_bytes, size),
 	    facts->place.cache_name[0] ? facts->place.cache_name : "a cache",
 	    units_format_size((double)cache_bytes, cache));
 	advise(ret, "test a larger range (--size)");
@@ -203,7 +221,7 @@ bool look_governor(const struct audit_facts *facts, struct finding *ret)
 
 	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
 		follows_load |= strcmp(governor, slow[i]) == 0;
-	if (!follows_load)
+	if (!follows_load || facts->info->kind == TARGET_SIM)
 		return false;
 	for (size_t i = 0; i < facts->result->measurement_count; i++)
 		sensitive |= is_cpu_sensitive(&facts->result->measurements[i]);
@@ -216,11 +234,10 @@ bool look_governor(const struct audit_facts *facts, struct finding *ret)
 	return true;
 }
 
+/* Layers of software, by the stack walk's words for them. */
 static const struct target_layer *find_virtual(const struct target_info *info)
 {
-	static const char *const kinds[] = { "loop", "virtio", "nbd",	 "rbd",	 "drbd",
-					     "xen",  "vmware", "virtual", "null_blk", "iscsi",
-					     "ublk", "network" };
+	static const char *const kinds[] = { "loop", "virtio", "nbd", "rbd", "drbd", "zvol" };
 
 	for (uint32_t i = 0; i < info->layer_count; i++)
 		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
@@ -229,28 +246,65 @@ static const struct target_layer *find_virtual(const struct target_info *info)
 	return NULL;
 }
 
+/* Disks that are not where they seem to be, by how they are reached or what they call themselves. */
+static const char *virtual_drive(const struct target_info *info)
+{
+	static const struct {
+		const char *prefix, *what;
+	} transports[] = {
+		{ "virtio", "a virtio disk" },	     { "vmbus", "a Hyper-V disk" },
+		{ "iscsi", "reached over iSCSI" },   { "fc", "reached over Fibre Channel" },
+		{ "nvme-", "reached over a network (NVMe-oF)" },
+	}, models[] = {
+		{ "QEMU", "a disk of QEMU" },
+		{ "VMware", "a disk of VMware" },
+		{ "VBOX", "a disk of VirtualBox" },
+		{ "Virtual Disk", "a Hyper-V disk" },
+		{ "Msft Virtual", "a Hyper-V disk" },
+		{ "MSFT NVMe", "an Azure disk" },
+		{ "Amazon Elastic Block Store", "an EBS volume, reached over a network" },
+		{ "Amazon EC2 NVMe", "an EC2 instance store" },
+		{ "PersistentDisk", "a Google persistent disk, reached over a network" },
+		{ "Google PersistentDisk", "a Google persistent disk, reached over a network" },
+		{ "nvme_card-pd", "a Google persistent disk, reached over a network" },
+	};
+
+	for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)
+		if (strncmp(info->transport, transports[i].prefix, strlen(transports[i].prefix)) == 0)
+			return transports[i].what;
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+		if (strncmp(info->model, models[i].prefix, strlen(models[i].prefix)) == 0)
+			return models[i].what;
+	return strncmp(info->device, "xvd", 3) == 0 ? "a Xen disk" : NULL;
+}
+
 bool look_virtual(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct target_layer *layer = find_virtual(facts->info);
+	const char *drive = virtual_drive(facts->info);
 
 	if (facts->info->kind == TARGET_SIM) {
 		say(ret, "the reference drive is a simulation under a virtual clock");
 		advise(ret, "no remedy needed: its figures are repeatable, and nobody's drive");
 		return true;
 	}
-	if (!layer)
+	if (!is_device_path(facts->info) || (!layer && !drive))
 		return false;
-	if (facts->place.loop_buffered)
+	if (facts->place.loop_buffered) {
 		ret->severity = SEVERITY_WARNING;
-	say(ret, "%s is a %s device%s%s: %s", layer->name, layer->kind,
-	    layer->detail[0] ? ", " : "", layer->detail,
-	    facts->place.loop_buffered
-		    ? "it reads and writes its file through the page cache of this machine"
-		    : "what lies behind it, caches included, is not visible from here");
-	if (facts->place.loop_buffered)
+		say(ret, "%s reads and writes its file through the page cache of this machine",
+		    layer ? layer->name : facts->info->device);
 		advise(ret, "attach it with losetup --direct-io=on");
+		return true;
+	}
+	if (layer)
+		say(ret, "%.32s is a %s device%s%.90s: what lies behind it, caches included, is not "
+		    "visible from here", layer->name, layer->kind, layer->detail[0] ? ", " : "",
+		    layer->detail);
 	else
-		advise(ret, "for the drive itself measure on the host or below this layer");
+		say(ret, "%s is %s: what lies behind it, caches included, is not visible from here",
+		    facts->info->device, drive);
+	advise(ret, "for the drive itself measure on the host or below this layer");
 	return true;
 }
 

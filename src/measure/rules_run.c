@@ -38,17 +38,25 @@ static double mean(const double *samples, size_t count)
 
 static void describe_drift(const struct measurement *m, char *text, size_t room)
 {
-	DEFER(defer_free) double *iops = NULL;
 	char first[UNITS_TEXT_BYTES], last[UNITS_TEXT_BYTES];
+	char low[UNITS_TEXT_BYTES], high[UNITS_TEXT_BYTES];
+	DEFER(defer_free) double *iops = NULL;
+	double least, most;
 	size_t count, fifth;
 
 	iops = series_iops(m, &count);
-	fifth = count / 5 ? count / 5 : 1;
 	if (count < 2)
 		return;
-	snprintf(text, room, "from %s in the first fifth to %s in the last",
+	fifth = count / 5 ? count / 5 : 1;
+	least = most = iops[0];
+	for (size_t i = 1; i < count; i++) {
+		least = fmin(least, iops[i]);
+		most = fmax(most, iops[i]);
+	}
+	snprintf(text, room, "%s in the first fifth, %s in the last, seconds from %s to %s",
 		 units_format_rate(mean(iops, fifth), first),
-		 units_format_rate(mean(iops + count - fifth, fifth), last));
+		 units_format_rate(mean(iops + count - fifth, fifth), last),
+		 units_format_rate(least, low), units_format_rate(most, high));
 }
 
 static void describe_cycle(const struct measurement *m, char *text, size_t room)

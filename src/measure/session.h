@@ -20,6 +20,7 @@ struct session {
 	struct clock clock;
 	uint64_t virtual_ns;		/* the clock of the reference drive */
 	struct open_mode mode;
+	uint64_t range_bytes;		/* phases that name no range stay below; 0 = the target's size */
 	int claim_fd;			/* keeps the exclusive claim while target->fd is another; -1 */
 	struct audit_place place;
 	struct audit_samples samples;	/* of the range below */
@@ -41,7 +42,8 @@ int open_mode_apply(struct session *s, const struct workload *workload, struct e
 
 /*
  * layout.c: writes our test file in full, sequentially, and flushes it. need_bytes are
- * written however long it takes; what layout_ns_max leaves unwritten beyond is cut off.
+ * written however long it takes; what layout_ns_max leaves unwritten beyond is cut off (of
+ * the reference drive: left out by the phases, see range_bytes).
  * 0, also when stopped; a negative errno with the sentence.
  */
 int layout_run(struct session *s, uint64_t need_bytes, struct err *err);
@@ -51,6 +53,9 @@ int layout_run(struct session *s, uint64_t need_bytes, struct err *err);
  * I/O ended it (then session_fail was called); a negative errno when nothing was measured.
  */
 int phase_measure(struct session *s, const struct workload *workload, struct err *err);
+
+/* Its own name, or "rand-read-4k-q32"; with "-2" and so on where that is taken. */
+void phase_name(const struct session *s, const struct workload *workload, char ret[64]);
 
 /* ceiling.c: what the engine does with the same requests on the null target; 0 = not known. */
 double ceiling_iops(const struct workload *workload, const struct clock *clock);

@@ -420,6 +420,26 @@ static void on_virtio(struct scene *s)
 	strcpy(s->info.layers[1].name, "vda");
 }
 
+static void on_ebs(struct scene *s)
+{
+	strcpy(s->info.model, "Amazon Elastic Block Store");
+}
+
+static void over_iscsi(struct scene *s)
+{
+	strcpy(s->info.transport, "iscsi");
+}
+
+static void small_range(struct scene *s)
+{
+	s->m->workload.size.bytes = 64 * MIB;
+}
+
+static void small_share(struct scene *s)
+{
+	s->m->workload.size.ppm = 50000;
+}
+
 static void on_loop(struct scene *s)
 {
 	strcpy(s->info.layers[1].kind, "loop");
@@ -493,7 +513,7 @@ static const struct provoking {
 	{ "punted-to-kernel-threads", AUDIT_MEASUREMENT, SEVERITY_WARNING, punted, "50 %" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, stepped, "for 41 s, then" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, drifting, "first fifth" },
-	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, cyclic, "every 5 s" },
+	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, cyclic, "is cyclic" },
 	{ "background-io", AUDIT_MEASUREMENT, SEVERITY_WARNING, background, "16 % of what" },
 	{ "throttled", AUDIT_MEASUREMENT, SEVERITY_WARNING, hot, "82 °C" },
 	{ "throttled", AUDIT_MEASUREMENT, SEVERITY_WARNING, hot_cpus, "12 times" },
@@ -505,6 +525,8 @@ static const struct provoking {
 	{ "misaligned", AUDIT_TARGET, SEVERITY_WARNING, old_partition, "byte 32256, 3584 past" },
 	{ "misaligned", AUDIT_TARGET, SEVERITY_WARNING, odd_extents, "4 of 9 extents" },
 	{ "smaller-than-cache", AUDIT_TARGET, SEVERITY_WARNING, tiny, "256 MiB" },
+	{ "smaller-than-cache", AUDIT_TARGET, SEVERITY_WARNING, small_range, "64.0 MiB" },
+	{ "smaller-than-cache", AUDIT_TARGET, SEVERITY_WARNING, small_share, "410 MiB" },
 	{ "too-short", AUDIT_TARGET, SEVERITY_WARNING, half_a_second, "0.5 s" },
 	{ "too-short", AUDIT_TARGET, SEVERITY_INFO, five_seconds, "5 s" },
 	{ "cgroup-limit", AUDIT_TARGET, SEVERITY_WARNING, limited, "rbps=1048576" },
@@ -516,7 +538,9 @@ static const struct provoking {
 	{ "cpu-governor", AUDIT_TARGET, SEVERITY_WARNING, powersave_at_depth_1, "latencies" },
 	{ "fs-encryption", AUDIT_TARGET, SEVERITY_INFO, encrypted, "dm-crypt, home" },
 	{ "virtual-device", AUDIT_TARGET, SEVERITY_INFO, on_virtio, "vda is a virtio device" },
-	{ "virtual-device", AUDIT_TARGET, SEVERITY_WARNING, on_loop, "page cache" },
+	{ "virtual-device", AUDIT_TARGET, SEVERITY_WARNING, on_loop, "loop7 reads and writes" },
+	{ "virtual-device", AUDIT_TARGET, SEVERITY_INFO, on_ebs, "nvme0n1 is an EBS volume" },
+	{ "virtual-device", AUDIT_TARGET, SEVERITY_INFO, over_iscsi, "iSCSI" },
 	{ "virtual-device", AUDIT_TARGET, SEVERITY_INFO, on_sim, "simulation" },
 	{ "io-scheduler", AUDIT_TARGET, SEVERITY_INFO, bfq, "bfq" },
 	{ "write-cache", AUDIT_TARGET, SEVERITY_INFO, volatile_cache, "write back" },

@@ -99,6 +99,7 @@ static void phases_run_in_order_and_are_named(void)
 	CHECK(result.measurements[0].ops[OP_READ].count > 1000);
 	CHECK(result.measurements[2].ops[OP_WRITE].count > 1000);
 	CHECK_STR(result.measurements[0].level, "too short");
+	CHECK_STR(result.state, "stateless");
 	CHECK(found("memory-backed") != NULL);
 	CHECK(result.version[0] && result.machine.kernel[0]);
 	CHECK_EQ(strlen(result.started_at), strlen("2026-11-30T16:00:00Z"));

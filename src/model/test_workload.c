@@ -50,8 +50,6 @@ static void impossible_combinations_are_named(void)
 		{ "rw=randread stride=8k", "stride needs a sequential rw, not rw=randread" },
 		{ "rw=randread backwards=1", "backwards needs a sequential rw, not rw=randread" },
 		{ "iodepth=4 iodepth-batch=8", "iodepth-batch=8 is more than iodepth=4" },
-		{ "ioengine=sync iodepth=4", "ioengine=sync does one request at a time, not iodepth=4; "
-					     "write numjobs=4 for that many at once" },
 		{ "rw=read fsync=1", "fsync needs writes, rw=read has none" },
 		{ "rw=randtrim sync=dsync", "sync=dsync needs writes, rw=randtrim has none" },
 		{ "rw=write fsync=1 fdatasync=1", "fsync and fdatasync exclude each other" },
@@ -64,6 +62,13 @@ static void impossible_combinations_are_named(void)
 		{ "buffer-pattern=x data=zero", "buffer-pattern needs data=pattern, not data=zero" },
 		{ "data=zero dedupe-percentage=5", "dedupe-percentage needs data=random, not data=zero" },
 		{ "rw=trim verify=1", "verify needs reads or writes, rw=trim has none" },
+		{ "rw=randread verify=1", "verify of reads alone needs the randseed of the run that wrote" },
+		{ "rw=randread verify=1 randseed=5", "" },
+		{ "rw=randrw verify=1", "" },
+		{ "rw=read bssplit=4k/50:8k/50 backwards=1",
+		  "backwards takes one request size, not bssplit's 2" },
+		{ "rw=read segments=8", "segments needs size, which it cuts into pieces" },
+		{ "rw=read segments=8 size=50%", "" },
 		{ "rw=read rwmixtrim=5", "rwmixtrim needs writes to share with, rw=read has none" },
 	};
 

@@ -529,7 +529,7 @@ const struct field workload_fields[] = {
 	{ .name = "ramp-time", U64(ramp_ns, UNIT_NS, 0, DAYS_NS(366)), .group = GROUP,
 	  .help = "time before measuring starts; counts against nothing" },
 	{ .name = "io-size", .alias = "io-limit", U64(io_size_bytes, UNIT_BYTES, 0, INT64_MAX),
-	  .group = GROUP, .help = "end after so many bytes" },
+	  .group = GROUP, .help = "end after so many bytes of all jobs together" },
 #undef GROUP
 #define GROUP "How"
 	{ .name = "ioengine", ENUM(engine, engine_choices), .parse = parse_engine, .preset = "auto",
@@ -538,7 +538,7 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "requests each job keeps in flight" },
 	{ .name = "iodepth-batch", .alias = "iodepth-batch-submit",
 	  U32(batch_count, UNIT_COUNT, 0, 65536), .group = GROUP,
-	  .help = "most requests submitted at once; without it 16, at most the depth" },
+	  .help = "most requests submitted at once; without it 16, more where they complete at once" },
 	{ .name = "iodepth-batch-complete-min", .alias = "iodepth-batch-complete",
 	  U32(wait_count, UNIT_COUNT, 0, 65536), .group = GROUP,
 	  .help = "completions waited for at once; without it a quarter of the depth, at most 8" },
@@ -585,7 +585,8 @@ const struct field workload_fields[] = {
 	{ .name = "dedupe-percentage", U32(dedupe_ppm, UNIT_PPM, 0, PPM), .preset = "0%",
 	  .group = GROUP, .help = "share of blocks that repeat an earlier one" },
 	{ .name = "verify", BOOL(verify), .preset = "0", .group = GROUP,
-	  .help = "write checksum, offset and generation into each block and check what is read" },
+	  .help = "write checksum, offset and generation into each block, check what is read, and read "
+		  "back what was written at the end" },
 	{ .name = "randseed", U64(seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
 	  .help = "seed of all that is random; 0 is a new one each run, kept in the result" },
 #undef GROUP
@@ -715,6 +716,11 @@ static int check_addresses(const struct workload *w, struct err *err)
 		return err_set(err, -EINVAL, "stride=%llu is not a multiple of 512, which direct I/O "
 					     "needs",
 			       (unsigned long long)w->stride_bytes);
+	if (w->backwards && w->size_mix.count > 1)
+		return err_set(err, -EINVAL, "backwards takes one request size, not bssplit's %u",
+			       w->size_mix.count);
+	if (w->segment_count && !w->size.bytes && !w->size.ppm)
+		return err_set(err, -EINVAL, "segments needs size, which it cuts into pieces");
 	if (w->offset.ppm == PPM)
 		return err_set(err, -EINVAL, "offset=100%% leaves nothing of the target");
 	if ((uint64_t)w->offset.ppm + w->size.ppm > PPM)
@@ -730,10 +736,6 @@ static int check_queue(const struct workload *w, struct err *err)
 	if (w->wait_count > w->depth_count)
 		return err_set(err, -EINVAL, "iodepth-batch-complete-min=%u is more than iodepth=%u",
 			       w->wait_count, w->depth_count);
-	if (w->engine == ENGINE_SYNC && w->depth_count > 1)
-		return err_set(err, -EINVAL, "ioengine=sync does one request at a time, not iodepth=%u; "
-					     "write numjobs=%u for that many at once",
-			       w->depth_count, w->depth_count);
 	if (w->sync != SYNC_NONE && !stores(w))
 		return err_set(err, -EINVAL, "sync=%s needs writes, rw=%s has none",
 			       sync_choices[w->sync], rw_choices[w->rw]);
@@ -780,6 +782,9 @@ static int check_data(const struct workload *w, struct err *err)
 	if (w->verify && w->dedupe_ppm)
 		return err_set(err, -EINVAL, "verify and dedupe-percentage exclude each other: each "
 					     "verified block is unique");
+	if (w->verify && !workload_writes(w) && !w->seed)
+		return err_set(err, -EINVAL, "verify of reads alone needs the randseed of the run that "
+					     "wrote");
 	if (w->verify && is_trim(w))
 		return err_set(err, -EINVAL, "verify needs reads or writes, rw=%s has none",
 			       rw_choices[w->rw]);

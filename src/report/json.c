@@ -334,6 +334,7 @@ static void put_drive_facts(json_t *ret, const struct target_info *info)
 	json_put_bool(ret, "rotational", info->rotational);
 	json_put_bool(ret, "removable", info->removable);
 	json_put_bool(ret, "read_only", info->read_only);
+	json_put_bool(ret, "direct", info->direct);
 	json_put_text_or_null(ret, "scheduler", info->scheduler);
 	json_put_text_or_null(ret, "write_cache", info->write_cache);
 	if (info->has_partition)
@@ -356,6 +357,7 @@ json_t *report_target_json(const struct target_info *info)
 	json_put(ret, "filesystem", filesystem_json(info));
 	json_put_bool(ret, "ours", info->ours);
 	json_put(ret, "layers", layers_json(info));
+	json_put_text_or_null(ret, "erase_name", info->erase_name);
 	json_put_text_or_null(ret, "consent", info->consent);
 	return ret;
 }

@@ -485,6 +485,7 @@ static int start_threads(struct file *file, struct err *err)
 /* libfuse says why on its log only; both calls that may fail are made by this thread. */
 static _Thread_local char fuse_said[256];
 
+__attribute__((format(printf, 2, 0)))
 static void keep_log(enum fuse_log_level level, const char *fmt, va_list args)
 {
 	(void)level;

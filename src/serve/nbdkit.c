@@ -300,4 +300,5 @@ static struct nbdkit_plugin plugin = {
 	.errno_is_preserved = 0,
 };
 
+struct nbdkit_plugin *plugin_init(void);	/* which the macro defines */
 NBDKIT_REGISTER_PLUGIN(plugin)

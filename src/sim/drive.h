@@ -62,6 +62,7 @@ struct map {
 	struct frontier frontiers[STREAM_COUNT];
 	uint32_t units, slots, blocks, units_per_block;
 	uint64_t block_magic;	/* slot * magic >> 64 = block */
+	uint32_t usable_blocks;	/* user capacity and spare, nothing else */
 	uint32_t reserve;	/* free blocks kept for cleaning */
 	uint32_t slc_static, slc_blocks, slc_units_per_block, slc_limit_units;
 	uint32_t close_clock, erase_max, wear_cursor;

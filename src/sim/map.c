@@ -90,10 +90,12 @@ static void count_blocks(struct map *m, const struct sim_config *c)
 		m->slc_static = m->slc_limit_units / m->slc_units_per_block + 1;
 	m->logical_blocks = (uint32_t)((m->units + b - 1) / b);
 	if (c->mapping == SIM_MAPPING_PAGE) {
-		blocks = (usable + b - 1) / b + 1 + m->slc_static;
+		/* Copies of hot and cold data may need a block each at once. */
+		m->reserve = c->streams == SIM_STREAMS_HOT_COLD ? 2 : 1;
+		m->usable_blocks = (uint32_t)((usable + b - 1) / b);
+		blocks = m->usable_blocks + m->reserve + m->slc_static;
 		blocks += c->streams != SIM_STREAMS_MIXED;
 		blocks += c->slc != SIM_SLC_OFF;	/* its frontier */
-		m->reserve = 1;
 	} else if (c->mapping == SIM_MAPPING_HYBRID) {
 		const uint64_t log = (uint64_t)m->units * c->log_ppm / PPM / b;
 
@@ -551,7 +553,7 @@ static enum stream host_stream(struct map *m, uint32_t unit)
 	if (m->config->slc != SIM_SLC_OFF && !m->slc_paused) {
 		if (slc_has_room(m))
 			return STREAM_SLC;
-		if (m->config->slc_full_fold && m->closed_slc.count && m->free.count >= 1) {
+		if (m->config->slc_full_fold && m->closed_slc.count && m->free.count >= m->reserve) {
 			fold(m);
 			if (slc_has_room(m))
 				return STREAM_SLC;
@@ -581,10 +583,11 @@ static void make_room(struct map *m, enum stream stream)
 	struct frontier *f = &m->frontiers[stream];
 	uint32_t rounds = 0;
 
-	while (f->next == f->end) {
-		frontier_close(m, f);
-		if (m->free.count > kept_free(m) ||
-		    (stream == STREAM_SLC && m->free.count > m->reserve))
+	while (f->next == f->end || m->free.count < m->reserve) {
+		if (f->next == f->end)
+			frontier_close(m, f);
+		if (f->next == f->end && (m->free.count > kept_free(m) ||
+		    (stream == STREAM_SLC && m->free.count > m->reserve)))
 			frontier_open(m, stream);
 		else if (m->closed_slc.count && m->config->slc == SIM_SLC_DYNAMIC)
 			fold(m);
@@ -609,7 +612,7 @@ static inline void write_page_mapped(struct map *m, uint32_t unit)
 	m->host_units++;
 	if (m->config->slc != SIM_SLC_OFF || m->recent_window)
 		stream = host_stream(m, unit);
-	if (m->frontiers[stream].next == m->frontiers[stream].end)
+	if (m->frontiers[stream].next == m->frontiers[stream].end || m->free.count < m->reserve)
 		make_room(m, stream);
 	place(m, unit, stream);
 	if (m->recent_window)
@@ -668,7 +671,7 @@ bool map_clean_once(struct map *m, uint32_t free_wanted)
 {
 	uint32_t block;
 
-	if (m->config->mapping != SIM_MAPPING_PAGE || m->free.count == 0 ||
+	if (m->config->mapping != SIM_MAPPING_PAGE || m->free.count < m->reserve ||
 	    m->free.count >= free_wanted)
 		return false;
 	block = gc_pick(m);
@@ -682,7 +685,7 @@ bool map_clean_once(struct map *m, uint32_t free_wanted)
 
 bool map_fold_once(struct map *m)
 {
-	if (m->closed_slc.count == 0 || m->free.count == 0)
+	if (m->closed_slc.count == 0 || m->free.count < m->reserve)
 		return false;
 	fold(m);
 	return true;

@@ -110,12 +110,9 @@ static void deal_block(struct map *m, uint32_t count, const struct deal *d, uint
 static void deal_steady(struct map *m)
 {
 	const uint32_t b = m->units_per_block;
-	const uint32_t extra = m->blocks - m->slc_static - 1 -
-			       (m->config->streams != SIM_STREAMS_MIXED) -
-			       (m->config->slc != SIM_SLC_OFF);
-	const struct levels levels = find_levels(b, extra, m->units);
+	const struct levels levels = find_levels(b, m->usable_blocks, m->units);
 	struct deal deal = { .units = m->units, .half_bits = 1 };
-	uint32_t dealt = 0, blocks_left = extra;
+	uint32_t dealt = 0, blocks_left = m->usable_blocks;
 	double position = 0;
 
 	while ((1ull << (2 * deal.half_bits)) < m->units)
@@ -130,7 +127,7 @@ static void deal_steady(struct map *m)
 
 			if ((uint64_t)(blocks_left - 1) * b + count < rest)
 				count = b;
-			else if (count > rest)
+			if (count > rest)
 				count = rest;
 			deal_block(m, count, &deal, &dealt);
 			blocks_left--;

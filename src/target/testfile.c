@@ -229,6 +229,9 @@ int testfile_create(struct testfile *ret, const struct testfile_place *place, un
 
 	if (ways & TESTFILE_UNNAMED)
 		r = create_unnamed(&file, place);
+	/* A name would not help where nothing may be made. */
+	if (r == -EACCES || r == -EROFS || r == -ENOSPC || r == -EDQUOT)
+		return err_errno(err, r, "no test file can be made in %s", place->directory);
 	for (size_t i = 0; r < 0 && i < 2; i++) {
 		if (!named[i] || (i == 1 && r != -ENOTSUP))
 			break;

@@ -33,7 +33,7 @@ check 'no figure of them is zero' json_true "$WORK/check.json" \
 	<= o['latency_ns']['p99_9'] <= o['latency_ns']['p99_99'] <= o['latency_ns']['max']
 	for m in d['measurements'] for k, o in m['ops'].items() if k != 'sync')"
 check 'it says what kind of thing it measured' json_true "$WORK/check.json" \
-	"d['target']['filesystem'] == 'ext4' and d['target']['device'].startswith('loop')
+	"d['target']['filesystem']['type'] == 'ext4' and d['target']['device'].startswith('loop')
 	and any(f['code'] == 'virtual-device' for f in d['findings'])"
 check 'the directory is empty afterwards' test -z "$(ls -A "$WORK/fs/dir")"
 after=$(free_bytes)

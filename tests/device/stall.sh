@@ -5,14 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 plan 4
 
-"$TARE" run --rw randread --bs 4k --size 256m --rate-iops 1000 --runtime 4s --json "$WORK" \
+dd if=/dev/urandom of="$WORK/file" bs=1M count=64 status=none
+"$TARE" run --rw randread --bs 4k --rate-iops 1000 --runtime 4s --json "$WORK/file" \
 	>"$WORK/stall.json" 2>"$WORK/stall.err" &
 pid=$!
-# The layout comes first: wait until the measuring has begun, as the plain progress says.
-for _ in $(seq 300); do
-	grep -q 'randread' "$WORK/stall.err" && break
-	sleep 0.1
-done
 sleep 1.5
 kill -STOP $pid
 sleep 1
