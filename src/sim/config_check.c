@@ -68,6 +68,10 @@ static int check_mapping(const struct sim_config *c, struct err *err)
 		return err_set(err, -EINVAL, "sim: mapping=%s places whole pages: mapping_unit "
 			       "is not below page", c->mapping == SIM_MAPPING_BLOCK ? "block" :
 			       "hybrid");
+	if (c->gc_interleave &&
+	    (c->mapping != SIM_MAPPING_PAGE || c->streams != SIM_STREAMS_MIXED))
+		return err_set(err, -EINVAL, "sim: gc_interleave needs mapping=page and "
+			       "streams=mixed");
 	if (c->slc != SIM_SLC_OFF && (c->slc_ppm == 0 || c->cell_bits < 2))
 		return err_set(err, -EINVAL, "sim: slc needs slc_size and two cell_bits at least");
 	if (c->slc != SIM_SLC_OFF && c->pages_per_block < c->cell_bits)

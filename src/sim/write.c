@@ -155,7 +155,7 @@ uint64_t sim_do_flush(struct sim *s, uint64_t t_ps)
 	t_ps = sim_cpu(s, t_ps, s->config.cpu_write_ns);
 	if (!s->config.flush_honoured || s->config.power_loss_protected)
 		return t_ps;
-	s->flash.now_ps = t_ps;
+	s->flash.base_ps = s->flash.now_ps = t_ps;
 	t_ps = buffer_evict_all(s, t_ps);
 	flash_pad_all(&s->flash);
 	for (uint64_t i = 0; i < s->flash.ring_size; i++)
