@@ -190,6 +190,21 @@ uint64_t address_next_other(struct address *a, uint32_t length_bytes)
 	}
 }
 
+void address_next_many(struct address *a, uint32_t length_bytes, uint64_t *ret, uint32_t count)
+{
+	if (a->is_uniform) {
+		struct random random = a->random;
+
+		for (uint32_t i = 0; i < count; i++)
+			ret[i] = a->range.offset_bytes +
+				 random_below(&random, a->slot_count) * a->slot_bytes;
+		a->random = random;
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		ret[i] = address_next(a, length_bytes);
+}
+
 uint64_t address_pass_count(const struct address *a)
 {
 	switch (a->mode) {

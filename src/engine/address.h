@@ -116,6 +116,8 @@ static inline uint64_t address_next(struct address *a, uint32_t length_bytes)
 		return a->range.offset_bytes + random_below(&a->random, a->slot_count) * a->slot_bytes;
 	return address_next_other(a, length_bytes);
 }
+/* The next count of them, as by so many calls; the common modes in a loop of their own. */
+void address_next_many(struct address *a, uint32_t length_bytes, uint64_t *ret, uint32_t count);
 
 /*
  * Requests of one full pass for this job. 0 when that is not known beforehand: with
