@@ -89,8 +89,8 @@ static int open_for_writing(struct target *target, const struct target_request *
 	if (ioctl(target->fd, BLKROGET, &read_only) == 0 && read_only)
 		return err_set(err, -EROFS, "%s is set read-only; not touched", name);
 	if (opened != device || strcmp(name, opened_name) != 0)
-		return err_set(err, -EBUSY, "%s became another device while it was opened; not touched",
-			       spec);
+		return err_set(err, -EBUSY,
+			       "%s became another device while it was opened; not touched", spec);
 	r = check_gate(target->fd, name, request, err);
 	if (r < 0)
 		return r;

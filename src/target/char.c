@@ -29,7 +29,8 @@ static int char_open(struct target *target, const struct target_request *request
 	if (st.st_rdev != makedev(MEMORY_MAJOR, NULL_MINOR) &&
 	    st.st_rdev != makedev(MEMORY_MAJOR, ZERO_MINOR)) {
 		err_set(err, -EINVAL,
-			"%s is a character device; of those only /dev/null and /dev/zero are targets",
+			"%s is a character device; of those only /dev/null and /dev/zero are "
+			"targets",
 			info->spec);
 		if (strncmp(info->path, "/dev/nvme", 9) == 0)
 			err_hint(err, "a drive's first namespace is %.64sn1", info->path);
