@@ -126,7 +126,7 @@ void stack_drive(const char *root, const char *disk, struct target_info *info)
 	if (sysfs_read(info->model, sizeof(info->model), BLOCK "/device/model", root, disk) < 0)
 		sysfs_read(info->model, sizeof(info->model), BLOCK "/device/name", root, disk);
 	clean(info->model);
-	/* SCSI cuts the model after 16 characters, and some buses tell none; udev asked the drive. */
+	/* SCSI cuts the model after 16 characters, some buses tell none; udev asked the drive. */
 	read_udev(root, disk, "ID_MODEL", full, sizeof(full));
 	for (char *p = full; *p; p++)
 		if (*p == '_')

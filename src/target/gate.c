@@ -161,7 +161,8 @@ void gate_describe_use(const char *root, const char *name, char *text, size_t te
 		char one[448];
 
 		say_use(root, &uses.list[i], one, sizeof(one));
-		used += (size_t)snprintf(text + used, text_bytes - used, "%s%s", i ? "; " : "", one);
+		used += (size_t)snprintf(text + used, text_bytes - used, "%s%s", i ? "; " : "",
+					 one);
 	}
 }
 
@@ -175,8 +176,8 @@ int gate_busy(const char *name, struct err *err)
 			       "%s is in use (mounted at %s in the mount namespace of process %d); "
 			       "not touched",
 			       name, point, (int)pid);
-	err_set(err, -EBUSY, "%s is in use (another program holds it open exclusively); not touched",
-		name);
+	err_set(err, -EBUSY,
+		"%s is in use (another program holds it open exclusively); not touched", name);
 	err_hint(err, "see who has it: fuser -v /dev/%s", name);
 	return -EBUSY;
 }
@@ -256,6 +257,14 @@ static bool find_loop_over(const struct stat *file, char loop[STACK_NAME_BYTES])
 	return false;
 }
 
+/* Virtual machines and databases lock the files that they have open. */
+static bool is_locked(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 int gate_check_file(int fd, const char *path, struct err *err)
 {
 	char loop[STACK_NAME_BYTES];
@@ -275,6 +284,9 @@ int gate_check_file(int fd, const char *path, struct err *err)
 		return err_set(err, -EBUSY, "%s is in use (it is swap); not touched", path);
 	if (find_loop_over(&st, loop))
 		return err_set(err, -EBUSY, "%s is in use (it backs %s); not touched", path, loop);
+	if (is_locked(fd))
+		return err_set(err, -EBUSY,
+			       "%s is in use (another program has it locked); not touched", path);
 	return 0;
 }
 

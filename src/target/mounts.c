@@ -205,7 +205,8 @@ bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *r
 		const bool same_id = (stx.stx_mask & STATX_MNT_ID) &&
 				     mnt_fs_get_id(fs) == (int)stx.stx_mnt_id;
 
-		if (same_id || (!(stx.stx_mask & STATX_MNT_ID) && mnt_fs_get_devno(fs) == st.st_dev))
+		if (same_id ||
+		    (!(stx.stx_mask & STATX_MNT_ID) && mnt_fs_get_devno(fs) == st.st_dev))
 			found = fs;
 	}
 	if (!found)
