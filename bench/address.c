@@ -107,7 +107,7 @@ static void bench_others(void)
 
 	histogram_init(&histogram);
 	random_init(&random, 1);
-	BENCH("histogram", (histogram_add(&histogram, 80000 + (random_u64(&random) & 4095)), 1));
+	BENCH("histogram", (histogram_add(&histogram, 80000 + (random_u64(&random) & 4095)), 1u));
 }
 
 int main(void)

@@ -14,11 +14,11 @@
  *	zero, pattern	what they say; the pattern starts anew in each block
  *
  * A verified block identifies itself and all its bytes: a header of 64 bytes (magic, its own
- * XXH3, generation, offset, seed, lengths) at its start, and at the start of each
- * further 512-byte sector a stamp of generation and sector offset, hidden by xor with the 16
- * bytes behind it to stay incompressible. The rest follows from the header, so reading back
+ * XXH3, generation, offset, seed, layout) at its start and a stamp of 16 (generation and
+ * offset) at the start of each further sector of 512 bytes, both hidden by xor with the line
+ * behind them to stay incompressible. The rest follows from the header, so reading back
  * compares every bit with what was written - stricter than a checksum of the content, and
- * cheaper than one: it would have to be computed on writing too.
+ * cheaper: a checksum would have to be computed on writing too.
  *
  * Threads: struct data is read-only after data_init and may be shared.
  */
@@ -32,6 +32,21 @@
 #include "model/workload.h"
 
 #define DATA_DEDUPE_POOL 64u
+#define DATA_MAGIC 0x3130617461642074u	/* "t data01" */
+
+struct data_header {
+	uint64_t magic;
+	uint64_t checksum;		/* XXH3_64 of what follows */
+	uint64_t generation;
+	uint64_t offset_bytes;
+	uint64_t seed;
+	uint32_t block_bytes;
+	uint32_t kind;
+	uint32_t compress_ppm;
+	uint32_t pattern_bytes;
+	uint64_t pattern;		/* its first 8 bytes */
+};
+_Static_assert(sizeof(struct data_header) == 64, "one line");
 
 struct data {
 	uint32_t kind;			/* enum workload_data */
@@ -45,6 +60,7 @@ struct data {
 	bool plain;			/* random without compression: the kernel compares */
 	uint32_t block_bytes;
 	const struct data_kernel *kernel;
+	struct data_header header;	/* of any block: without checksum, generation, offset */
 };
 
 /*

@@ -5,35 +5,14 @@
 
 #include "engine/data.h"
 
-#define DATA_MAGIC 0x3130617461642074u	/* "t data01" */
-
-struct data_header {
-	uint64_t magic;
-	uint64_t checksum;		/* XXH3_64 of what follows */
-	uint64_t generation;
-	uint64_t offset_bytes;
-	uint64_t seed;
-	uint32_t block_bytes;
-	uint32_t kind;
-	uint32_t compress_ppm;
-	uint32_t pattern_bytes;
-	uint64_t pattern;		/* its first 8 bytes */
-};
-_Static_assert(sizeof(struct data_header) == 64, "one line");
-
-struct data_stamp {
-	uint64_t generation;
-	uint64_t offset_bytes;		/* of the sector */
-};
-_Static_assert(sizeof(struct data_stamp) == DATA_STAMP_BYTES, "one stamp");
-
 struct data_block {
 	uint64_t offset_bytes;
 	uint64_t generation;
 };
 
-struct data_header data_header_of(const struct data *data, const struct data_block *block);
-uint64_t data_header_checksum(const struct data_header *header);
+/* Is there a whole header at the start of a block; is it of this run and layout? */
+bool data_header_read(const uint8_t *found, struct data_header *ret);
+bool data_header_fits(const struct data *data, const struct data_header *header);
 struct data_stamp data_stamp_read(const uint8_t *sector);
 
 /* The chunk at position at_bytes of a block, as data_fill writes it. */

@@ -174,43 +174,55 @@ static bool generation_by_stamps(const struct suspect *s, uint64_t *ret)
 	return false;
 }
 
-/* No valid header: damaged, overwritten by something else, or never there. */
-static enum data_verdict judge_without_header(const struct suspect *s)
+/*
+ * Which generation is the first sector nearest to: the one that the other sectors speak for, the
+ * one expected, or one that differs in a bit from what its damaged header says?
+ */
+static uint64_t nearest_generation(const struct suspect *s, uint64_t said, bool by_stamps,
+				   uint64_t *ret_bits)
 {
 	struct data_block block = { s->offset_bytes, s->generation };
+	uint64_t nearest;
+
+	if (by_stamps)
+		block.generation = said;
+	nearest = block.generation;
+	*ret_bits = bits_wrong(s, &block, 0);
+	for (int bit = -1; bit < 64 && !by_stamps && *ret_bits > FLIPPED_BITS_MAX; bit++) {
+		block.generation = bit < 0 ? said : said ^ 1ull << bit;
+		if (block.generation > s->generation)
+			continue;
+		nearest = block.generation;
+		*ret_bits = bits_wrong(s, &block, 0);
+	}
+	return nearest;
+}
+
+/* No valid header: damaged, overwritten by something else, or never there. */
+static enum data_verdict judge_without_header(const struct suspect *s,
+					      const struct data_header *header)
+{
 	char *words = s->finding->found;
 	const size_t room = sizeof(s->finding->found);
-	const bool others = generation_by_stamps(s, &block.generation);
-	uint64_t bits = bits_wrong(s, &block, 0);
+	uint64_t bits, generation = header->generation;
+	const bool by_stamps = generation_by_stamps(s, &generation);
 
-	if (!others && bits > FLIPPED_BITS_MAX) {
-		memcpy(&block.generation, s->found + offsetof(struct data_header, generation),
-		       sizeof(block.generation));
-		bits = bits_wrong(s, &block, 0);
-	}
+	generation = nearest_generation(s, generation, by_stamps, &bits);
 	if (bits <= FLIPPED_BITS_MAX && !is_zero(s->found, DATA_SECTOR_BYTES)) {
-		snprintf(words, room, "%" PRIu64 " bits flipped in the header's sector", bits);
+		snprintf(words, room, "generation %" PRIu64 ", %" PRIu64
+			 " bits flipped in its first sector", generation, bits);
 		return DATA_FLIPPED;
 	}
-	if (others) {
+	if (by_stamps) {
 		snprintf(words, room, "%s at its start, then generation %" PRIu64,
 			 is_zero(s->found, DATA_SECTOR_BYTES) ? "zeros" : "something else",
-			 block.generation);
+			 generation);
 		return DATA_TORN;
 	}
 	snprintf(words, room, "%s", is_zero(s->found, s->data->block_bytes)
 					    ? "zeros"
 					    : "data that is not of this run");
 	return DATA_UNWRITTEN;
-}
-
-/* Of this run, and of its layout: only then its generation and offset mean anything. */
-static bool is_ours(const struct data *data, const struct data_header *header)
-{
-	const struct data_block block = { header->offset_bytes, header->generation };
-	const struct data_header want = data_header_of(data, &block);
-
-	return memcmp(header, &want, sizeof(want)) == 0;
 }
 
 enum data_verdict data_diagnose(const struct data *data, const uint8_t *found,
@@ -220,19 +232,18 @@ enum data_verdict data_diagnose(const struct data *data, const uint8_t *found,
 	const struct suspect s = { data, found, offset_bytes, generation_min, generation, finding };
 	struct data_header header;
 
-	memcpy(&header, found, sizeof(header));
 	if (generation_min == generation)
 		say(finding->expected, "generation ", generation, offset_bytes);
 	else
 		snprintf(finding->expected, sizeof(finding->expected),
 			 "generation %" PRIu64 " to %" PRIu64 " of offset %" PRIu64, generation_min,
 			 generation, offset_bytes);
-	if (is_ours(data, &header))
+	if (!data_header_read(found, &header))
+		return judge_without_header(&s, &header);
+	/* Only of this run and layout do generation and offset mean anything. */
+	if (data_header_fits(data, &header))
 		return judge_by_header(&s, &header);
-	if (header.magic == DATA_MAGIC && header.checksum == data_header_checksum(&header)) {
-		snprintf(finding->found, sizeof(finding->found), "block of seed %" PRIu64
-			 ", of another run or layout", header.seed);
-		return DATA_UNWRITTEN;
-	}
-	return judge_without_header(&s);
+	snprintf(finding->found, sizeof(finding->found),
+		 "block of seed %" PRIu64 ", of another run or layout", header.seed);
+	return DATA_UNWRITTEN;
 }
