@@ -173,7 +173,7 @@ static uint64_t next_partly_random(struct address *a, uint32_t length_bytes)
 	return slot;
 }
 
-uint64_t address_next(struct address *a, uint32_t length_bytes)
+uint64_t address_next_other(struct address *a, uint32_t length_bytes)
 {
 	assert(length_bytes <= a->range.block_max_bytes);
 	switch (a->mode) {
@@ -192,7 +192,7 @@ uint64_t address_next(struct address *a, uint32_t length_bytes)
 
 void address_next_many(struct address *a, uint32_t length_bytes, uint64_t *ret, uint32_t count)
 {
-	if (a->mode == ADDRESS_UNIFORM && a->random_below >= WHOLE && !a->piece_slots) {
+	if (a->is_uniform) {
 		struct random random = a->random;
 
 		for (uint32_t i = 0; i < count; i++)
@@ -374,5 +374,6 @@ int address_init(struct address *a, const struct workload *workload,
 	a->pass_start = job_index;
 	a->next = a->mode == ADDRESS_PERMUTED ? job_index : a->first;
 	a->follow = a->slot_count;
+	a->is_uniform = a->mode == ADDRESS_UNIFORM && !a->piece_slots && a->random_below == WHOLE;
 	return 0;
 }

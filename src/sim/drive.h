@@ -67,6 +67,8 @@ struct map {
 	uint32_t slc_static, slc_blocks, slc_units_per_block, slc_limit_units;
 	uint32_t close_clock, erase_max, wear_cursor;
 	uint32_t recent_left, recent_window;
+	uint32_t victim, victim_word;	/* being emptied, interleaved with host writes */
+	bool interleaving;	/* copies that go with the host's write */
 	bool moving;		/* copies, not host writes, are being placed */
 	bool old_kept;		/* discarded data can be read until cleaned */
 	bool slc_paused;	/* while a state is being built */
@@ -167,7 +169,7 @@ struct flash {
 	uint32_t slow_ppm;	/* throttling: 1000000 = normal */
 	uint64_t cpu_debt_ps;
 	uint64_t debt_total_ps;
-	uint64_t now_ps;	/* of the host write being placed */
+	uint64_t base_ps, now_ps;	/* the host write being placed: admitted; data there */
 	uint64_t busy_ps;	/* when everything booked is finished */
 	enum sim_priority read_priority;
 	bool burst;

@@ -11,7 +11,7 @@
  *		channel, whose time is counted but not ordered
  *	copy	what cleaning reads and programs is a debt of its die and channel; it is paid
  *		with the host's programs, evenly until the next cleaning is due (or at once:
- *		gc_burst), and in idle time
+ *		gc_burst), and in idle time. Interleaved copies are booked like the host's
  *
  * All times are integer picoseconds.
  */
@@ -174,6 +174,14 @@ static void add_debt(struct flash *f, uint32_t page, uint64_t array_ps, uint64_t
 	struct die *die = &f->dies[page % f->die_count];
 	struct channel *channel = &f->channels[page % f->die_count % f->channel_count];
 
+	if (f->map->interleaving) {
+		channel->free_ps = max_u64(channel->free_ps, f->base_ps) + channel_ps;
+		die->free_ps = max_u64(die->free_ps, f->base_ps) + array_ps;
+		if (array_ps)
+			die->step_ps = array_ps;
+		f->busy_ps = max_u64(f->busy_ps, die->free_ps);
+		return;
+	}
 	die->debt_ps += array_ps;
 	channel->debt_ps += channel_ps;
 	f->debt_total_ps += array_ps + channel_ps;
@@ -193,7 +201,7 @@ static uint64_t pages_until_cleaning(const struct flash *f)
 {
 	const struct frontier *host = &f->map->frontiers[STREAM_HOST];
 
-	if (f->burst || f->map->config->mapping != SIM_MAPPING_PAGE)
+	if (f->map->config->mapping != SIM_MAPPING_PAGE)
 		return 1;
 	return (host->end - host->next) / f->units_per_page / f->die_count + 1;
 }
@@ -242,21 +250,45 @@ void flash_idle(struct flash *f, uint64_t gap_ps)
 
 /* --- bookings ------------------------------------------------------------------------- */
 
-static uint64_t book_program(struct flash *f, uint64_t t_ps, uint32_t page)
+/* The whole drive stands still until everything owed is done, every part at its pace. */
+static void pay_at_once(struct flash *f, uint64_t t_ps)
+{
+	for (uint32_t i = 0; i < f->die_count; i++) {
+		struct die *die = &f->dies[i];
+
+		die->free_ps = max_u64(die->free_ps, t_ps) + pay(f, &die->debt_ps, 1);
+	}
+	for (uint32_t i = 0; i < f->channel_count; i++) {
+		struct channel *channel = &f->channels[i];
+
+		channel->free_ps = max_u64(channel->free_ps, t_ps) + pay(f, &channel->debt_ps, 1);
+	}
+}
+
+/*
+ * base_ps: when the request reached the flash; data_ps >= base_ps: when the data are there
+ * (after the read of a read-modify-write). Waiting for data keeps neither die nor channel
+ * from other work, so it does not book them.
+ */
+static uint64_t book_program(struct flash *f, uint64_t base_ps, uint64_t data_ps, uint32_t page)
 {
 	struct die *die = &f->dies[page % f->die_count];
 	struct channel *channel = &f->channels[page % f->die_count % f->channel_count];
 	const uint64_t transfer = flash_transfer_ps(f, page_bytes(f));
 	const uint64_t cost = program_cost(f, page);
+	uint64_t done;
 
-	if (f->debt_total_ps)
-		pay_for(f, t_ps, page);
-	channel->free_ps = max_u64(channel->free_ps, t_ps) + transfer;
+	if (f->debt_total_ps && f->burst)
+		pay_at_once(f, base_ps);
+	else if (f->debt_total_ps)
+		pay_for(f, base_ps, page);
+	channel->free_ps = max_u64(channel->free_ps, base_ps) + transfer;
 	die->free_ps = max_u64(die->free_ps, channel->free_ps) + cost;
 	die->step_ps = cost;
 	die->last_page = NO_UNIT;
-	f->busy_ps = max_u64(f->busy_ps, die->free_ps);
-	return die->free_ps;
+	done = max_u64(die->free_ps, data_ps + transfer + cost);
+	f->busy_ps = max_u64(f->busy_ps, done);
+	return done;
 }
 
 static uint64_t read_start(const struct flash *f, const struct die *die, uint64_t t_ps)
@@ -284,7 +316,7 @@ static uint64_t book_read(struct flash *f, uint64_t t_ps, uint32_t page, uint64_
 	channel->free_ps = max_u64(channel->free_ps, t_ps) + transfer;
 	end = max_u64(ready + transfer, channel->free_ps);
 	if (die->free_ps > start) {
-		die->free_ps += end - start;	/* goes before what was booked */
+		die->free_ps += ready + transfer - start;	/* before what was booked */
 	} else {
 		die->free_ps = end;
 		die->step_ps = end - start;
@@ -322,7 +354,7 @@ uint64_t flash_map_access(struct flash *f, uint64_t t_ps, uint32_t where, bool p
 		return book_read(f, t_ps, page, 4096 < page_bytes(f) ? 4096 : page_bytes(f));
 	f->pages_programmed++;
 	f->programmed_bytes += page_bytes(f);
-	return book_program(f, t_ps, page);
+	return book_program(f, t_ps, t_ps, page);
 }
 
 /* --- the write buffer ----------------------------------------------------------------- */
@@ -344,7 +376,7 @@ uint64_t flash_admit(struct flash *f, uint64_t t_ps, uint32_t unit)
 	t_ps = max_u64(t_ps, *place);
 	*place = PENDING;
 	f->seq = seq + 1;
-	f->now_ps = t_ps;
+	f->base_ps = f->now_ps = t_ps;
 	*entry = (struct buffered){ unit, seq };
 	return t_ps;
 }
@@ -370,7 +402,7 @@ static void page_complete(struct flash *f, uint32_t slot, struct pending *pendin
 			add_debt(f, page + i, program_cost(f, page + i), transfer);
 			done = max_u64(done, f->now_ps);
 		} else {
-			done = max_u64(done, book_program(f, f->now_ps, page + i));
+			done = max_u64(done, book_program(f, f->base_ps, f->now_ps, page + i));
 		}
 	}
 	for (uint32_t i = 0; i < pending->count; i++)

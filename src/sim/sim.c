@@ -256,7 +256,7 @@ void sim_submit(struct sim *s, uint64_t now_ns, const struct sim_request *q,
 	assert(now_ns <= UINT64_MAX / PS_PER_NS && now_ps >= s->last_submit_ps);
 	*ret = (struct sim_result){ 0 };
 	idle_until(s, now_ps);
-	s->now_ps = s->last_submit_ps = s->flash.now_ps = now_ps;
+	s->now_ps = s->last_submit_ps = s->flash.base_ps = s->flash.now_ps = now_ps;
 	if (!is_valid(s, q)) {
 		ret->error = -EINVAL;
 		ret->done_ns = now_ns;

@@ -88,6 +88,7 @@ struct sim_config {
 	/* Cleaning. */
 	uint64_t gc;			/* enum sim_gc */
 	uint64_t gc_choices_count;	/* d of d-choices */
+	uint64_t gc_interleave;		/* copies go between host writes, in one stream */
 	uint64_t gc_burst;		/* pay for a victim at once, not spread over what it frees */
 	uint64_t gc_idle_ppm;		/* free space aimed at when idle, of the spare; 0 = never */
 	uint64_t idle_after_ns;		/* a gap this long starts idle work */
