@@ -256,6 +256,12 @@ static void punted(struct scene *s)
 	s->m->punted_count = s->m->ops[OP_READ].count / 2;
 }
 
+static void punted_large(struct scene *s)
+{
+	s->m->ops[OP_READ].count = GIB / MIB;	/* one in 10 ms */
+	s->m->punted_count = s->m->ops[OP_READ].count;
+}
+
 static void stepped(struct scene *s)
 {
 	strcpy(s->m->level, "stepped");
@@ -511,6 +517,7 @@ static const struct provoking {
 	{ "depth-not-reached", AUDIT_MEASUREMENT, SEVERITY_WARNING, buffered_libaio, "libaio" },
 	{ "depth-not-reached", AUDIT_MEASUREMENT, SEVERITY_WARNING, shallow, "4.5 requests" },
 	{ "punted-to-kernel-threads", AUDIT_MEASUREMENT, SEVERITY_WARNING, punted, "50 %" },
+	{ "punted-to-kernel-threads", AUDIT_MEASUREMENT, SEVERITY_INFO, punted_large, "little" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, stepped, "for 41 s, then" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, drifting, "first fifth" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, cyclic, "is cyclic" },
