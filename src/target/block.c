@@ -108,13 +108,12 @@ static int describe(struct target *target, struct err *err)
 	int logical, read_only;
 	bool is_serial;
 	dev_t device;
-	int r;
 
-	r = find_name(target->fd, info->spec, name, &device, err);
-	if (r < 0)
-		return r;
-	stack_describe("", name, info);
-	gate_consent_name("", name, info->erase_name, &is_serial);
+	/* Without /sys a device can still be read; it just stays without a description. */
+	if (find_name(target->fd, info->spec, name, &device, NULL) == 0) {
+		stack_describe("", name, info);
+		gate_consent_name("", name, info->erase_name, &is_serial);
+	}
 	if (ioctl(target->fd, BLKGETSIZE64, &info->size_bytes) < 0)
 		return err_errno(err, -errno, "size of %s", info->spec);
 	if (ioctl(target->fd, BLKSSZGET, &logical) == 0)

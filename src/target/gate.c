@@ -256,6 +256,14 @@ static bool find_loop_over(const struct stat *file, char loop[STACK_NAME_BYTES])
 	return false;
 }
 
+/* Virtual machines and databases lock the files that they have open. */
+static bool is_locked(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 int gate_check_file(int fd, const char *path, struct err *err)
 {
 	char loop[STACK_NAME_BYTES];
@@ -275,6 +283,9 @@ int gate_check_file(int fd, const char *path, struct err *err)
 		return err_set(err, -EBUSY, "%s is in use (it is swap); not touched", path);
 	if (find_loop_over(&st, loop))
 		return err_set(err, -EBUSY, "%s is in use (it backs %s); not touched", path, loop);
+	if (is_locked(fd))
+		return err_set(err, -EBUSY, "%s is in use (another program has it locked); not touched",
+			       path);
 	return 0;
 }
 

@@ -38,7 +38,7 @@ void gate_consent_name(const char *root, const char *name, char consent[64], boo
 int gate_check_consent(const char *root, const char *name, const char *erase_serial,
 		       const char *signature, struct err *err);
 
-/* -EBUSY when the regular file is swapped to or backs a loop device. */
+/* -EBUSY when the regular file is swapped to, backs a loop device, or is locked by a program. */
 int gate_check_file(int fd, const char *path, struct err *err);
 
 /* -EPERM when fd lies in the file system of device nodes, where no file of ours belongs. */

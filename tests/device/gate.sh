@@ -35,7 +35,7 @@ attack_once()
 {
 	local consent=$1 spec=$2
 	exits 3 "$OPEN_TARGET" --write ${consent:+"--erase-data=$consent"} "$spec" || return 1
-	[ ! -x "$TARE" ] || exits 3 "$TARE" run --rw=randwrite --bs=4k --runtime=1s ${consent:+"--erase-data=$consent"} \
+	exits 3 "$TARE" run --rw=randwrite --bs=4k --runtime=1s ${consent:+"--erase-data=$consent"} \
 		"$spec" </dev/null
 }
 
@@ -197,7 +197,7 @@ losetup -d "$upper"
 if command -v mkfs.btrfs >/dev/null && grep -qw btrfs /proc/filesystems; then
 	one=$(make_loop 128M)
 	two=$(make_loop 128M)
-	mkfs.btrfs -q -f -d raid0 -m raid0 "$one" "$two" 2>/dev/null
+	mkfs.btrfs -q -f -d raid0 -m raid0 "$one" "$two" >/dev/null 2>&1
 	btrfs device scan "$one" "$two" >/dev/null 2>&1
 	mount "$one" "$mnt"
 	check 'the first device of a mounted btrfs' refused_saying "is mounted at $mnt" "$one"
