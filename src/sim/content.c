@@ -146,7 +146,8 @@ static void write_sectors(struct content *c, uint64_t offset, uint64_t length,
 
 	memcpy(mixed->bytes + in_page, bytes, length);
 	for (uint64_t at = 0; at < length; at += SECTOR)
-		mixed->tags[(in_page + at) / SECTOR] = SIM_TAG_BYTES;
+		mixed->tags[(in_page + at) / SECTOR] =
+			is_zero(bytes + at, SECTOR) ? SIM_TAG_ZEROS : SIM_TAG_BYTES;
 }
 
 static void write_tag(struct content *c, uint64_t offset, uint64_t length, uint64_t tag)

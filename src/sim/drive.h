@@ -65,7 +65,7 @@ struct map {
 	uint32_t usable_blocks;	/* user capacity and spare, nothing else */
 	uint32_t reserve;	/* free blocks kept for cleaning */
 	uint32_t slc_static, slc_blocks, slc_units_per_block, slc_limit_units;
-	uint32_t close_clock, erase_max, wear_cursor;
+	uint32_t close_clock, erase_max, wear_cursor, pick_cursor;
 	uint32_t recent_left, recent_window;
 	uint32_t victim, victim_word;	/* being emptied, interleaved with host writes */
 	bool interleaving;	/* copies that go with the host's write */
