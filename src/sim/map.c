@@ -83,8 +83,8 @@ static void count_blocks(struct map *m, const struct sim_config *c)
 	const uint64_t usable = m->units + (uint64_t)m->units * c->op_ppm / PPM;
 	uint64_t blocks;
 
-	m->slc_units_per_block = (uint32_t)((c->pages_per_block / c->cell_bits) * b /
-					    c->pages_per_block);
+	m->slc_units_per_block = (uint32_t)((c->pages_per_block / c->cell_bits) * c->channels *
+					    c->dies * c->page_bytes / c->mapping_unit_bytes);
 	m->slc_limit_units = (uint32_t)((uint64_t)m->units * c->slc_ppm / PPM);
 	if (c->slc == SIM_SLC_STATIC)
 		m->slc_static = m->slc_limit_units / m->slc_units_per_block + 1;
@@ -659,7 +659,7 @@ static void make_room(struct map *m, enum stream stream)
 		if (f->next == f->end)
 			frontier_close(m, f);
 		victim_finish(m);
-		if (f->next == f->end && interleave_begin(m))
+		if (stream == STREAM_HOST && f->next == f->end && interleave_begin(m))
 			break;
 		if (f->next == f->end && (m->free.count > kept_free(m) ||
 		    (stream == STREAM_SLC && m->free.count > m->reserve)))

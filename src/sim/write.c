@@ -62,7 +62,8 @@ static uint64_t write_piece(struct sim *s, uint64_t t_ps, struct write *w, struc
 	const bool whole = w->from == 0 && w->to == s->unit_bytes;
 
 	record->was_mapped = map_is_mapped(&s->map, w->unit) || buffer_holds(s, w->unit);
-	if (content && !whole && !record->was_mapped)
+	/* A cut must not bring back what was forgotten: then the whole unit is blanked. */
+	if (content && !record->was_mapped && (!whole || keeps_undo(s)))
 		fill_rest(s, w->unit);
 	t_ps = map_cache_touch(s, t_ps, w->unit, true);
 	t_ps = buffer_write(s, t_ps, w);

@@ -56,7 +56,9 @@ static int look_first(int path_fd, const char *name, const struct target_request
 
 	if (r < 0)
 		return r;
-	DEFER(defer_close) int fd = target_reopen(path_fd, O_RDONLY);
+	DEFER(defer_close) int fd = target_reopen(path_fd, O_RDONLY | O_EXCL);
+	if (fd == -EBUSY)
+		return gate_busy(name, err);
 	if (fd < 0)
 		return err_errno(err, fd, "%s cannot be opened", request->spec);
 	return check_gate(fd, name, request, err);
@@ -68,7 +70,7 @@ static int open_for_writing(struct target *target, const struct target_request *
 	const char *spec = target->info.spec;
 	char name[STACK_NAME_BYTES], opened_name[STACK_NAME_BYTES];
 	dev_t device, opened;
-	int r;
+	int read_only, r;
 
 	r = find_name(path_fd, spec, name, &device, err);
 	if (r < 0)
@@ -84,6 +86,8 @@ static int open_for_writing(struct target *target, const struct target_request *
 	r = find_name(target->fd, spec, opened_name, &opened, err);
 	if (r < 0)
 		return r;
+	if (ioctl(target->fd, BLKROGET, &read_only) == 0 && read_only)
+		return err_set(err, -EROFS, "%s is set read-only; not touched", name);
 	if (opened != device || strcmp(name, opened_name) != 0)
 		return err_set(err, -EBUSY, "%s became another device while it was opened; not touched",
 			       spec);
