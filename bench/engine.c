@@ -38,7 +38,7 @@ static int parse(int argc, char **argv, struct workload *workload, struct target
 		field = strncmp(name, "--", 2) == 0 ? field_find(workload_fields, name + 2) : NULL;
 		if (!field)
 			return err_set(err, -1, "unknown option %s", argv[i]);
-		if (field_set(field, workload, value ? value + 1 : NULL, err) < 0)
+		if (field_set(field, workload, value ? value + 1 : "1", err) < 0)
 			return err->code;
 	}
 	return workload_check(workload, err);

@@ -21,7 +21,7 @@ struct parser {
 	const char *const *argv;
 	int argc, at;
 	bool options_ended;		/* "--" was seen */
-	const char *last_flag;		/* the boolean just given without a value, or NULL */
+	const struct field *last_flag;	/* just given without a value it may have, or NULL */
 	const char *filename;		/* as --filename gave it */
 	const char *target;		/* as a positional gave it */
 	uint64_t seen[VERB_TABLES + 1];	/* bit i: row i of that table */
@@ -167,10 +167,13 @@ static const char *take_value(struct parser *p, const struct option *option)
 
 static void apply_option(struct parser *p, struct option *option)
 {
+	const bool alone = !option->value && !option->negated;
 	const char *value = take_value(p, option);
 	struct err err;
 
-	p->last_flag = option->field->type == FIELD_BOOL && !option->value ? option->field->name : NULL;
+	p->last_flag = alone && (option->field->type == FIELD_BOOL || option->field->value_optional)
+			       ? option->field
+			       : NULL;
 	if (!value)
 		return;
 	assert(option->row < 64);
@@ -339,13 +342,21 @@ static void take_verb(struct parser *p, const char *word)
 		problem(p, "%s: no such command; tare help lists them", word);
 }
 
+/* Is the word meant for the flag before it, which takes values behind '=' only? */
+static bool is_stray_value(const struct field *flag, const char *word)
+{
+	if (flag->type == FIELD_BOOL)
+		return strcmp(word, "0") == 0 || strcmp(word, "1") == 0;
+	return *word && words_kind(word) == WORD_NOTHING;
+}
+
 static void take_positional(struct parser *p, const char *word)
 {
-	const char *flag = p->last_flag;
+	const struct field *flag = p->last_flag;
 
 	p->last_flag = NULL;
-	if (flag && (strcmp(word, "0") == 0 || strcmp(word, "1") == 0)) {
-		problem(p, "%s: write --%s=%s", word, flag, word);
+	if (flag && is_stray_value(flag, word)) {
+		problem(p, "%s: write --%s=%s", word, flag->name, word);
 		return;
 	}
 	if (!p->inv->verb) {

@@ -76,22 +76,38 @@ static int ask(const struct target_info *info, struct err *err)
 	return 0;
 }
 
-int consent_settle(struct invocation *inv, const char *spec, struct err *err)
+/* Nothing is accepted and then ignored. */
+static int check_use(const struct invocation *inv, const char *spec, bool writes, struct err *err)
 {
-	struct target_info info;
-	struct stat st;
-	int r;
+	struct stat st = { 0 };
 
-	if (!inv->erase_data)
-		return 0;
-	if (stat(spec, &st) == 0 && !S_ISBLK(st.st_mode))
+	if (stat(spec, &st) < 0)
+		st.st_mode = 0;
+	if (inv->erase_data && !S_ISBLK(st.st_mode))
 		return err_set(err, -EINVAL,
 			       "--erase-data is for block devices, and %s is not one", spec);
-	if (inv->erase_serial[0])
-		return 0;
+	if (inv->expendable[0] && !S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "--expendable is for existing files, and %s is not one",
+			       spec);
+	if (!writes && (inv->erase_data || inv->expendable[0])) {
+		err_set(err, -EINVAL, "%s with a workload that only reads",
+			inv->erase_data ? "--erase-data" : "--expendable");
+		return err_hint(err, "leave it out, or write: --rw=randwrite");
+	}
+	return 0;
+}
+
+int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err)
+{
+	struct target_info info;
+	int r;
+
+	r = check_use(inv, spec, writes, err);
+	if (r < 0 || !inv->erase_data || inv->erase_serial[0])
+		return r;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		err_set(err, -EINVAL, "--erase-data needs the serial number where no terminal can ask");
-		return err_hint(err, "--erase-data=SERIAL; tare devices lists them");
+		return err_hint(err, "--erase-data=SERIAL; tare devices --json lists them");
 	}
 	r = look(spec, &info, err);
 	if (r < 0)

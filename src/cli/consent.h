@@ -13,10 +13,11 @@
 #include "model/target_info.h"
 
 /*
- * Completes inv->erase_serial where --erase-data was given without one. 0 also when it was
- * not given at all. Exit codes: -EINVAL usage, others as target_open.
+ * Refuses consent that would have no effect: --erase-data for what is no device, --expendable
+ * for what is no file, either for a run that only reads. Then completes inv->erase_serial
+ * where --erase-data was given without one. 0, -EINVAL for usage, others as target_open.
  */
-int consent_settle(struct invocation *inv, const char *spec, struct err *err);
+int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err);
 
 /* What has to be typed for a drive: the end of its serial number, or its device name. */
 const char *consent_word(const struct target_info *info);

@@ -23,12 +23,24 @@ static void add_kind(const struct target_info *info, struct text *ret)
 		summary_add_printable(ret, kind);
 	else
 		text_add(ret, "disk");
-	if (info->rotational)
+	/* The kernel calls most virtual devices rotational for want of knowledge. */
+	if (info->rotational && strcmp(kind, "disk") == 0)
 		text_add(ret, ", rotating");
 	if (info->removable)
 		text_add(ret, ", removable");
 	if (info->read_only)
 		text_add(ret, ", read-only");
+}
+
+/* What a device of software stands for says more than that it has no model. */
+static void add_model(const struct target_info *info, struct text *ret)
+{
+	if (info->model[0])
+		summary_add_printable(ret, info->model);
+	else if (info->layer_count && info->layers[0].detail[0])
+		summary_add_printable(ret, info->layers[0].detail);
+	else
+		text_add(ret, "–");
 }
 
 static void add_cell(const struct target_device *device, enum column column, struct text *ret)
@@ -46,7 +58,7 @@ static void add_cell(const struct target_device *device, enum column column, str
 		add_kind(&device->info, ret);
 		break;
 	case COLUMN_MODEL:
-		summary_add_printable(ret, device->info.model[0] ? device->info.model : "–");
+		add_model(&device->info, ret);
 		break;
 	case COLUMN_USE:
 		summary_add_printable(ret, device->use[0] ? device->use : "–");

@@ -51,15 +51,30 @@ static void add_row(const struct doctor_row *row, const struct report_style *sty
 	text_add(ret, "\n");
 }
 
-static void add_per_4k(const char *what, double ns, struct text *ret)
+#define LABEL_COLUMNS 28
+#define VALUE_COLUMNS 10
+
+static void add_figure(const char *what, const char *value, const struct report_style *style,
+		       struct text *ret)
+{
+	if (style->plain) {
+		text_add(ret, "%s: %s", what, value);
+		return;
+	}
+	text_add(ret, "  ");
+	layout_left(ret, what, LABEL_COLUMNS);
+	layout_right(ret, value, VALUE_COLUMNS);
+}
+
+static void add_per_4k(const char *what, double ns, const struct report_style *style,
+		       struct text *ret)
 {
 	char time[UNITS_TEXT_BYTES], rate[UNITS_TEXT_BYTES];
 
-	text_add(ret, "  ");
-	layout_left(ret, what, 28);
-	layout_right(ret, units_format_latency(ns, time), 10);
-	text_add(ret, " per 4 KiB");
-	layout_right(ret, ns > 0 ? units_format_rate_bytes(4096e9 / ns, rate) : "–", 12);
+	add_figure(what, units_format_latency(ns, time), style, ret);
+	text_add(ret, " per 4 KiB%s", style->plain ? ", " : "");
+	layout_right(ret, ns > 0 ? units_format_rate_bytes(4096e9 / ns, rate) : "–",
+		     style->plain ? 0 : 12);
 	text_add(ret, "\n");
 }
 
@@ -75,22 +90,16 @@ static void add_ceiling(const struct doctor *doctor, const struct report_style *
 		text_add(ret, "  not measured: %s\n", doctor->ceiling_error.text);
 		return;
 	}
-	text_add(ret, "  ");
-	layout_left(ret, "null target, depth 1", 28);
-	layout_right(ret, units_format_rate(c->null_iops_q1, text), 10);
-	text_add(ret, "\n  ");
-	layout_left(ret, "null target, depth 32", 28);
-	layout_right(ret, units_format_rate(c->null_iops_q32, text), 10);
-	text_add(ret, "\n  ");
-	layout_left(ret, "one reading of the clock", 28);
-	layout_right(ret, units_format_latency(c->clock_ns, text), 10);
+	add_figure("null target, depth 1", units_format_rate(c->null_iops_q1, text), style, ret);
 	text_add(ret, "\n");
-	add_per_4k("fresh data for a write", c->fill_ns_per_4k, ret);
-	add_per_4k("verification of a read", c->check_ns_per_4k, ret);
-	add_per_4k("memcpy, to compare", c->memcpy_ns_per_4k, ret);
-	text_add(ret, "  ");
-	layout_left(ret, "data is made by", 28);
-	layout_right(ret, data_fill_name(), 10);
+	add_figure("null target, depth 32", units_format_rate(c->null_iops_q32, text), style, ret);
+	text_add(ret, "\n");
+	add_figure("one reading of the clock", units_format_latency(c->clock_ns, text), style, ret);
+	text_add(ret, "\n");
+	add_per_4k("fresh data for a write", c->fill_ns_per_4k, style, ret);
+	add_per_4k("verification of a read", c->check_ns_per_4k, style, ret);
+	add_per_4k("memcpy, to compare", c->memcpy_ns_per_4k, style, ret);
+	add_figure("data is made by", data_fill_name(), style, ret);
 	text_add(ret, "\n");
 }
 

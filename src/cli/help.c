@@ -86,7 +86,12 @@ static void add_option(const struct field *field, struct text *ret)
 	text_done(&sentence);
 }
 
-static void add_options(const struct field *table, struct text *ret)
+void help_option(const struct field *field, struct text *ret)
+{
+	add_option(field, ret);
+}
+
+void help_options(const struct field *table, struct text *ret)
 {
 	const char *group = NULL;
 
@@ -165,9 +170,9 @@ void help_full(const struct verb *verb, struct text *ret)
 		add_wrapped(ret, verb->description, 0, 0);
 	}
 	for (size_t i = 0; i < VERB_TABLES && verb->tables[i]; i++)
-		add_options(verb->tables[i], ret);
+		help_options(verb->tables[i], ret);
 	if (verb->takes_workload)
-		add_options(workload_fields, ret);
-	add_options(common_fields, ret);
+		help_options(workload_fields, ret);
+	help_options(common_fields, ret);
 	add_examples(verb, VERB_EXAMPLES, ret);
 }

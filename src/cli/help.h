@@ -11,6 +11,8 @@
 
 void help_short(const struct verb *verb, struct text *ret);	/* --help: three examples */
 void help_full(const struct verb *verb, struct text *ret);	/* tare help VERB */
+void help_options(const struct field *table, struct text *ret);	/* under their groups */
+void help_option(const struct field *field, struct text *ret);	/* tare help iodepth */
 
 /* Topics beside the verbs: "exit-codes", "findings", "workload". */
 struct help_topic {

@@ -18,7 +18,20 @@ static void print_findings(struct text *ret)
 			 rule->help);
 }
 
+static void print_workload(struct text *ret)
+{
+	text_add(ret, "Each is an option of tare run (--iodepth=32) and a key of a plan:\n\n"
+		      "  target: /mnt/data\n"
+		      "  defaults: { bs: 4k, runtime: 10s }\n"
+		      "  phases:\n"
+		      "    - measure: { rw: randread, iodepth: 32 }\n"
+		      "    - idle: 5s\n"
+		      "    - measure: { rw: randwrite, rate-iops: 1000 }\n");
+	help_options(workload_fields, ret);
+}
+
 const struct help_topic help_topics[] = {
+	{ "workload", "the fields of a workload, and a plan", print_workload },
 	{ "exit-codes", "what the exit status says", print_exits },
 	{ "findings", "what the audit of a result can find", print_findings },
 	{ NULL, NULL, NULL },

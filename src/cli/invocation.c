@@ -65,6 +65,25 @@ int print_text(const struct invocation *inv, const struct text *text)
 	return EXIT_INTERNAL;
 }
 
+int print_words(const struct invocation *inv, const char *kind, const struct text *words)
+{
+	struct text text = TEXT_INIT;
+	json_t *root;
+	int exit_code;
+
+	if (!inv->json)
+		return print_text(inv, words);
+	root = json_object();
+	json_put(root, "schema", json_string("tare.text/1"));
+	json_put(root, "kind", json_string(kind));
+	json_put_text(root, "text", text_string(words));
+	json_write(root, &text);
+	json_decref(root);
+	exit_code = print_text(inv, &text);
+	text_done(&text);
+	return exit_code;
+}
+
 int invocation_fail(const struct invocation *inv, int exit_code, const struct err *err)
 {
 	struct text text = TEXT_INIT;

@@ -16,7 +16,7 @@ static int print_plan(const struct invocation *inv)
 	if (invocation_plan(inv, &plan, &err) < 0)
 		return invocation_fail(inv, EXIT_USAGE, &err);
 	plan_print(&plan, &text);
-	exit_code = print_text(inv, &text);
+	exit_code = print_words(inv, "plan", &text);
 	text_done(&text);
 	plan_done(&plan);
 	return exit_code;
@@ -28,7 +28,7 @@ static int print_help(const struct invocation *inv)
 	int exit_code;
 
 	help_short(inv->verb, &text);
-	exit_code = print_text(inv, &text);
+	exit_code = print_words(inv, "help", &text);
 	text_done(&text);
 	return exit_code;
 }

@@ -163,13 +163,7 @@ static void on_begin(void *ctx, const char *name, size_t index, size_t count)
 	struct progress *p = ctx;
 	struct text text = TEXT_INIT;
 
-	/* A measurement without a name of its own gets one with its figures. */
-	if (!*name && index < p->plan->phase_count) {
-		report_workload_text(&p->plan->phases[index].workload, &text);
-		name = text_string(&text);
-	}
 	snprintf(p->name, sizeof(p->name), "%s", name);
-	text_done(&text);
 	p->index = index;
 	p->count = count;
 	/* On lines a measurement is told when it is done; what has no figures, before. */

@@ -23,6 +23,8 @@ static void fill(struct target_device devices[2])
 	devices[1].info.size_bytes = 4 * GIB;
 	devices[1].info.rotational = true;
 	devices[1].info.removable = true;
+	devices[1].info.layer_count = 1;
+	snprintf(devices[1].info.layers[0].kind, sizeof(devices[1].info.layers[0].kind), "disk");
 }
 
 static void devices_stand_in_columns(void)
@@ -102,9 +104,20 @@ static void a_doctor_tells_what_is_missing_and_what_helps(void)
 				      "\nthe instrument itself, one worker\n"
 				      "  not measured: no memory\n");
 	text_done(&text);
+	doctor.have_ceiling = true;
+	doctor.ceiling = (struct ceiling){ .null_iops_q1 = 1e6, .null_iops_q32 = 2e6, .clock_ns = 8,
+					   .fill_ns_per_4k = 4096, .check_ns_per_4k = 409.6,
+					   .memcpy_ns_per_4k = 40.96 };
+	doctor_text(&doctor, &(struct report_style){ .plain = true, .columns = 20 }, &text);
+	CHECK(strstr(text_string(&text), "clock: no: slow; buy another\n") != NULL);
+	CHECK(strstr(text_string(&text), "\nnull target, depth 32: 2.00 M/s\n") != NULL);
+	CHECK(strstr(text_string(&text),
+		     "\nfresh data for a write: 4.10 us per 4 KiB, 1.00 GB/s\n") != NULL);
+	text_done(&text);
 	doctor_json(&doctor, &text);
 	doc = json_loads(text_string(&text), 0, NULL);
-	CHECK(json_is_null(json_object_get(doc, "ceiling")));
+	CHECK_NEAR(json_number_value(json_object_get(json_object_get(doc, "ceiling"),
+						     "check_bytes_per_s")), 1e10, 1);
 	CHECK(json_is_false(json_object_get(json_array_get(json_object_get(doc, "checks"), 1),
 					    "good")));
 	json_decref(doc);

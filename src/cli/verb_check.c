@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
@@ -14,9 +14,17 @@ static bool reads_only(const struct invocation *inv, const char *target)
 
 	if (stat(target, &st) < 0 || S_ISDIR(st.st_mode))
 		return false;
-	if (S_ISREG(st.st_mode))
-		return !inv->expendable[0];
-	return !inv->erase_data;
+	return S_ISREG(st.st_mode) ? !inv->expendable[0] : !inv->erase_data;
+}
+
+static int check_size(const struct invocation *inv, const char *target, struct err *err)
+{
+	struct stat st;
+
+	if (inv->test_file_bytes && (stat(target, &st) < 0 || !S_ISDIR(st.st_mode)))
+		return err_set(err, -EINVAL,
+			       "--size is for the test file in a directory, and %s is not one", target);
+	return 0;
 }
 
 static int make_plan(struct invocation *inv, enum check_length length, struct plan *ret,
@@ -25,7 +33,10 @@ static int make_plan(struct invocation *inv, enum check_length length, struct pl
 	const char *target = inv->target[0] ? inv->target : ".";
 	int r;
 
-	r = consent_settle(inv, target, err);
+	r = check_size(inv, target, err);
+	if (r < 0)
+		return r;
+	r = consent_settle(inv, target, true, err);
 	if (r < 0)
 		return r;
 	return measure_check_plan(ret, target, length, reads_only(inv, target), err);

@@ -21,7 +21,7 @@ static int completion_run(struct invocation *inv)
 		return invocation_fail(inv, EXIT_USAGE, &err);
 	}
 	shell->print(&text);
-	exit_code = print_text(inv, &text);
+	exit_code = print_words(inv, "script", &text);
 	text_done(&text);
 	return exit_code;
 }

@@ -31,6 +31,7 @@ static int help_run(struct invocation *inv)
 {
 	const struct verb *verb = verb_find(inv->topic);
 	const struct help_topic *topic = help_topics;
+	const struct field *field = field_find(workload_fields, inv->topic);
 	struct text text = TEXT_INIT;
 	int exit_code;
 
@@ -40,20 +41,23 @@ static int help_run(struct invocation *inv)
 		help_full(verb, &text);
 	else if (topic->name)
 		topic->print(&text);
+	else if (field)
+		help_option(field, &text);
 	else
 		return fail_unknown(inv);
-	exit_code = print_text(inv, &text);
+	exit_code = print_words(inv, "help", &text);
 	text_done(&text);
 	return exit_code;
 }
 
 const struct verb verb_help = {
 	.name = "help",
-	.summary = "what there is, one command's options, or a topic",
+	.summary = "what there is, one command's options, one option, or a topic",
 	.positional = POSITIONAL_TOPIC,
-	.operands = "[COMMAND|TOPIC]",
+	.operands = "[COMMAND|OPTION|TOPIC]",
 	.examples = {
 		{ "help run", "all options of tare run" },
+		{ "help iodepth", "one option of a workload" },
 		{ "help exit-codes", "what the exit status says" },
 		{ "help findings", "what the audit of a result can find" },
 	},

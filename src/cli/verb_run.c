@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-
 #include "cli/cli.h"
 #include "cli/consent.h"
 #include "cli/runner.h"
@@ -20,12 +18,7 @@ static int make_plan(struct invocation *inv, struct plan *ret, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (inv->erase_data && !plan_writes(ret)) {
-		r = err_set(err, -EINVAL, "--erase-data with a workload that only reads");
-		err_hint(err, "leave it out, or write: --rw=randwrite");
-	} else {
-		r = consent_settle(inv, ret->target, err);
-	}
+	r = consent_settle(inv, ret->target, plan_writes(ret), err);
 	if (r < 0)
 		plan_done(ret);
 	return r;

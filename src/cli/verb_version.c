@@ -9,7 +9,7 @@ static int version_run(struct invocation *inv)
 	int exit_code;
 
 	if (inv->json)
-		text_add(&text, "{\n  \"schema\": \"tare.result/1\",\n  \"version\": \"%s\"\n}\n",
+		text_add(&text, "{\n  \"schema\": \"tare.version/1\",\n  \"version\": \"%s\"\n}\n",
 			 TARE_VERSION);
 	else
 		text_add(&text, "tare %s\n", TARE_VERSION);

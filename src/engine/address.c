@@ -173,7 +173,7 @@ static uint64_t next_partly_random(struct address *a, uint32_t length_bytes)
 	return slot;
 }
 
-uint64_t address_next(struct address *a, uint32_t length_bytes)
+uint64_t address_next_other(struct address *a, uint32_t length_bytes)
 {
 	assert(length_bytes <= a->range.block_max_bytes);
 	switch (a->mode) {
@@ -188,6 +188,21 @@ uint64_t address_next(struct address *a, uint32_t length_bytes)
 			return slot_offset(a, next_partly_random(a, length_bytes));
 		return slot_offset(a, next_random(a));
 	}
+}
+
+void address_next_many(struct address *a, uint32_t length_bytes, uint64_t *ret, uint32_t count)
+{
+	if (a->is_uniform) {
+		struct random random = a->random;
+
+		for (uint32_t i = 0; i < count; i++)
+			ret[i] = a->range.offset_bytes +
+				 random_below(&random, a->slot_count) * a->slot_bytes;
+		a->random = random;
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		ret[i] = address_next(a, length_bytes);
 }
 
 uint64_t address_pass_count(const struct address *a)
@@ -359,5 +374,6 @@ int address_init(struct address *a, const struct workload *workload,
 	a->pass_start = job_index;
 	a->next = a->mode == ADDRESS_PERMUTED ? job_index : a->first;
 	a->follow = a->slot_count;
+	a->is_uniform = a->mode == ADDRESS_UNIFORM && !a->piece_slots && a->random_below == WHOLE;
 	return 0;
 }

@@ -68,6 +68,7 @@ enum address_mode {
 struct address {
 	struct address_range range;
 	enum address_mode mode;
+	bool is_uniform;		/* with repetition and nothing else: address_next's short way */
 	uint64_t slot_count, slot_bytes;
 	uint64_t first, end;		/* sequential: this job's share of the slots */
 	uint64_t next;			/* sequential: slot; permuted: index */
@@ -106,8 +107,17 @@ int address_init(struct address *a, const struct workload *workload,
 		 const struct address_range *range, uint32_t job_index, uint32_t job_count,
 		 uint64_t seed, struct err *err);
 
+uint64_t address_next_other(struct address *a, uint32_t length_bytes);
+
 /* The start of the next request of length_bytes (at most block_max_bytes). */
-uint64_t address_next(struct address *a, uint32_t length_bytes);
+static inline uint64_t address_next(struct address *a, uint32_t length_bytes)
+{
+	if (a->is_uniform)
+		return a->range.offset_bytes + random_below(&a->random, a->slot_count) * a->slot_bytes;
+	return address_next_other(a, length_bytes);
+}
+/* The next count of them, as by so many calls; the common modes in a loop of their own. */
+void address_next_many(struct address *a, uint32_t length_bytes, uint64_t *ret, uint32_t count);
 
 /*
  * Requests of one full pass for this job. 0 when that is not known beforehand: with

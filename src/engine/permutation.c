@@ -37,7 +37,13 @@ static inline uint64_t add_modulo(uint64_t x, uint64_t y, uint64_t bound)
 	return sum >= bound ? sum - bound : sum;
 }
 
-/* Values of the a x b square beyond count walk on along their cycle; 1 in a at most does. */
+/*
+ * Values of the a x b square beyond count walk on along their cycle; 1 in a at most does.
+ *
+ * Two indices of the same high half come out with the same high half and low halves one
+ * apart once in N too often: four rounds cannot help that. So the halves change places
+ * on the way out: those lie b apart then, and neighbours are as rare as chance has it.
+ */
 uint64_t permutation_at(const struct permutation *p, uint64_t index)
 {
 	uint64_t x = index;
@@ -56,7 +62,7 @@ uint64_t permutation_at(const struct permutation *p, uint64_t index)
 		high = add_modulo(high, round_value(low, p->keys[1], p->b), p->b);
 		low = add_modulo(low, round_value(high, p->keys[2], p->a), p->a);
 		high = add_modulo(high, round_value(low, p->keys[3], p->b), p->b);
-		x = high * p->a + low;
+		x = low * p->b + high;
 	} while (x >= p->count);
 	return x;
 }

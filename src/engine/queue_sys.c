@@ -54,19 +54,21 @@ bool queue_sys_is_device(int fd)
 }
 
 /*
- * Reading no bytes is refused with EOPNOTSUPP before anything else when the file lacks
- * FMODE_NOWAIT; other answers (also EBADF of a write-only fd) tell nothing.
+ * A read that must not wait is refused with EOPNOTSUPP before anything else when the file lacks
+ * FMODE_NOWAIT; other answers (also EBADF of a write-only fd) tell nothing. At the end, where it
+ * transfers nothing: this is no I/O of the workload's.
  */
 bool queue_sys_lacks_nowait(const struct target *target)
 {
 	const uint32_t align_bytes = target->info.logical_block_bytes > 4096 ?
 					     target->info.logical_block_bytes : 4096;
+	const uint64_t end_bytes = (target->info.size_bytes + align_bytes - 1) / align_bytes * align_bytes;
 	struct iovec iov = { .iov_len = align_bytes };
 	bool lacks = false;
 
 	if (posix_memalign(&iov.iov_base, align_bytes, align_bytes) != 0)
 		return false;
-	if (preadv2(target->fd, &iov, 1, 0, RWF_NOWAIT) < 0)
+	if (preadv2(target->fd, &iov, 1, (off_t)end_bytes, RWF_NOWAIT) < 0)
 		lacks = errno == EOPNOTSUPP;
 	free(iov.iov_base);
 	return lacks;

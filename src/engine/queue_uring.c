@@ -214,46 +214,54 @@ static void trim_now(struct queue_uring *q, const struct io *io)
 	q->queue.facts.enter_count++;
 }
 
+static bool is_local(const struct queue_uring *q, const struct io *io)
+{
+	return io->kind == IO_TRIM && (q->is_device || !q->has_trim);
+}
+
 static void uring_push(struct queue *queue, const struct io *ios, uint32_t count)
 {
 	struct queue_uring *q = (struct queue_uring *)queue;
+	struct io_uring_sq *sq = &q->ring.sq;
+	const unsigned mask = sq->ring_mask;
+	unsigned tail = sq->sqe_tail;
 
+	/* io_uring_get_sqe for a whole batch: there is room, the caller keeps within the depth. */
+	assert(count <= io_uring_sq_space_left(&q->ring));
 	for (uint32_t i = 0; i < count; i++) {
-		struct io_uring_sqe *sqe;
-
-		if (ios[i].kind == IO_TRIM && (q->is_device || !q->has_trim)) {
+		if (is_local(q, &ios[i]))
 			trim_now(q, &ios[i]);
-			continue;
-		}
-		sqe = io_uring_get_sqe(&q->ring);
-		assert(sqe);	/* the caller keeps within the depth */
-		prepare(q, sqe, &ios[i]);
-		q->pending_count++;
+		else
+			prepare(q, &sq->sqes[tail++ & mask], &ios[i]);
 	}
+	q->pending_count += tail - sq->sqe_tail;
+	sq->sqe_tail = tail;
 }
 
 /* Completions that are in the ring already: no system call. */
 static uint32_t take(struct queue_uring *q, struct io_done *done, uint32_t max_count)
 {
-	struct io_uring_cqe *cqe;
-	uint32_t head, count = 0;
+	const struct io_uring_cqe *cqes = q->ring.cq.cqes;
+	const unsigned mask = q->ring.cq.ring_mask;
+	unsigned head = *q->ring.cq.khead;
+	uint32_t count = 0, ready_count;
 
 	while (q->local_count > 0 && count < max_count)
 		done[count++] = q->local[--q->local_count];
-	if (count == max_count)
-		return count;
-	const uint32_t locals = count;
+	ready_count = io_uring_cq_ready(&q->ring);
+	if (ready_count > max_count - count)
+		ready_count = max_count - count;
+	done += count;
+	for (uint32_t i = 0; i < ready_count; i++) {
+		const struct io_uring_cqe *cqe = &cqes[head++ & mask];
 
-	io_uring_for_each_cqe(&q->ring, head, cqe) {
-		done[count].tag = (uint32_t)cqe->user_data;
-		done[count].result = cqe->res;
-		done[count].done_ns = 0;
-		if (++count == max_count)
-			break;
+		done[i].tag = (uint32_t)cqe->user_data;
+		done[i].result = cqe->res;
+		done[i].done_ns = 0;
 	}
-	io_uring_cq_advance(&q->ring, count - locals);
-	q->in_flight_count -= count - locals;
-	return count;
+	io_uring_cq_advance(&q->ring, ready_count);
+	q->in_flight_count -= ready_count;
+	return count + ready_count;
 }
 
 static void account(struct queue_uring *q, int submitted)

@@ -96,6 +96,14 @@ static inline void recorder_add(struct recorder *r, enum op_kind op, uint64_t by
 	r->ops[op].bytes += bytes;
 }
 
+/* count requests that took the same time; bytes in all. */
+static inline void recorder_add_many(struct recorder *r, enum op_kind op, uint64_t bytes,
+				     uint64_t latency_ns, uint32_t count)
+{
+	histogram_add_many(r->interval[op], latency_ns, count);
+	r->ops[op].bytes += bytes;
+}
+
 void recorder_error(struct recorder *r, enum op_kind op, int code);
 
 /* No request starts any more: a short rest belongs to the second that runs. */

@@ -155,16 +155,24 @@ static inline __attribute__((always_inline)) void plain_start(struct worker *w, 
 							      uint32_t count, uint64_t now_ns)
 {
 	const uint32_t length_bytes = w->mix.length_bytes;
+	const uint32_t *const tags = w->free_tags + w->free_count - count;
+	const uint64_t *const offsets = w->offsets;
+	const size_t stride_bytes = w->stride_bytes;
+	struct worker_slot *const slots = w->slots;
+	struct io *const ios = w->ios;
+	char *const pool = w->pool;
 
+	/* Members are read once: the stores below might change them, for all the compiler knows. */
+	address_next_many(&w->address, length_bytes, w->offsets, count);
+	w->free_count -= count;
 	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t tag = w->free_tags[--w->free_count];
-		const uint64_t offset_bytes = address_next(&w->address, length_bytes);
-		struct io *io = &w->ios[i];
+		const uint32_t tag = tags[i];
+		struct io *io = &ios[i];
 
-		w->slots[tag].submit_ns = now_ns;
-		w->slots[tag].offset_bytes = offset_bytes;
-		io->offset_bytes = offset_bytes;
-		io->buffer = w->pool + tag * w->stride_bytes;
+		slots[tag].submit_ns = now_ns;
+		slots[tag].offset_bytes = offsets[i];
+		io->offset_bytes = offsets[i];
+		io->buffer = pool + tag * stride_bytes;
 		io->length_bytes = length_bytes;
 		io->tag = tag;
 		io->kind = (uint8_t)kind;
@@ -174,29 +182,52 @@ static inline __attribute__((always_inline)) void plain_start(struct worker *w, 
 	pushed(w, count);
 }
 
+static __attribute__((noinline)) void plain_failed(struct worker *w, enum io_kind kind,
+						   const struct io_done *done)
+{
+	struct worker_slot *slot = &w->slots[done->tag];
+
+	slot->length_bytes = w->mix.length_bytes;
+	slot->kind = (uint8_t)kind;
+	fail(w, slot, false, done->result < 0 ? done->result :
+			     kind == IO_READ  ? -ENODATA :
+						-ENOSPC);
+}
+
 static inline __attribute__((always_inline)) void plain_complete(struct worker *w,
 								 enum io_kind kind, uint32_t count,
 								 uint64_t now_ns)
 {
-	const uint32_t length_bytes = w->mix.length_bytes;
+	const int32_t length_bytes = (int32_t)w->mix.length_bytes;
+	const enum op_kind op = kind == IO_READ ? OP_READ : OP_WRITE;
+	struct worker_slot *const slots = w->slots;
+	uint32_t *const tags = w->free_tags + w->free_count;
+	uint64_t run_ns = 0;
+	uint32_t run_count = 0;
 
+	w->free_count += count;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct io_done *done = &w->dones[i];
-		struct worker_slot *slot = &w->slots[done->tag];
-		const uint64_t end_ns = done->done_ns ? done->done_ns : now_ns;
+		const struct worker_slot *slot = &slots[done->tag];
+		const uint64_t latency_ns = (done->done_ns ? done->done_ns : now_ns) - slot->submit_ns;
 
-		w->free_tags[w->free_count++] = done->tag;
-		if (__builtin_expect(done->result != (int32_t)length_bytes, 0)) {
-			slot->length_bytes = length_bytes;
-			slot->kind = (uint8_t)kind;
-			fail(w, slot, false, done->result < 0 ? done->result :
-					     kind == IO_READ  ? -ENODATA :
-								-ENOSPC);
+		tags[i] = done->tag;
+		if (__builtin_expect(done->result != length_bytes, 0)) {
+			plain_failed(w, kind, done);
 			continue;
 		}
-		recorder_add(&w->recorder, kind == IO_READ ? OP_READ : OP_WRITE, length_bytes,
-			     end_ns - slot->submit_ns);
+		/* What was submitted and reaped together took the same time: one entry. */
+		if (latency_ns != run_ns && run_count > 0) {
+			recorder_add_many(&w->recorder, op, (uint64_t)run_count * (uint32_t)length_bytes,
+					  run_ns, run_count);
+			run_count = 0;
+		}
+		run_ns = latency_ns;
+		run_count++;
 	}
+	if (run_count > 0)
+		recorder_add_many(&w->recorder, op, (uint64_t)run_count * (uint32_t)length_bytes,
+				  run_ns, run_count);
 }
 
 static inline __attribute__((always_inline)) void plain_run(struct worker *w, enum io_kind kind)

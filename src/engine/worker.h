@@ -66,6 +66,7 @@ struct worker {
 	struct worker_slot *slots;	/* by tag */
 	struct io *ios;			/* being pushed */
 	struct io_done *dones;
+	uint64_t *offsets;		/* of a batch, the plain loop's */
 	char *pool;
 	size_t pool_bytes, stride_bytes;
 	struct mix mix;

@@ -63,7 +63,8 @@ static int allocate(struct worker *w, struct err *err)
 	w->sync_tags = calloc(depth, sizeof(*w->sync_tags));
 	w->ios = calloc(depth, sizeof(*w->ios));
 	w->dones = calloc(depth, sizeof(*w->dones));
-	if (!w->slots || !w->free_tags || !w->sync_tags || !w->ios || !w->dones)
+	w->offsets = calloc(depth, sizeof(*w->offsets));
+	if (!w->slots || !w->free_tags || !w->sync_tags || !w->ios || !w->dones || !w->offsets)
 		return err_set(err, -ENOMEM, "no memory for depth %u", w->depth_count);
 	if (unit_bytes) {
 		w->snapshot_units = w->work->range.block_max_bytes / unit_bytes;
@@ -174,6 +175,7 @@ void worker_done(struct worker *w)
 	free(w->sync_tags);
 	free(w->ios);
 	free(w->dones);
+	free(w->offsets);
 	free(w->snapshots);
 	*w = (struct worker){ 0 };
 }

@@ -61,12 +61,13 @@ int measure_check_plan(struct plan *ret, const char *target, enum check_length l
 		       bool reads_only, struct err *err)
 {
 	const size_t count = reads_only ? READ_ROWS : ARRAY_COUNT(rows);
+	const size_t length_bytes = strlen(target);
 
-	if (strlen(target) >= sizeof(ret->target))
+	if (length_bytes >= sizeof(ret->target))
 		return err_set(err, -ENAMETOOLONG, "the path has %zu bytes, at most %zu will do",
-			       strlen(target), sizeof(ret->target) - 1);
+			       length_bytes, sizeof(ret->target) - 1);
 	plan_init(ret);
-	snprintf(ret->target, sizeof(ret->target), "%s", target);
+	memcpy(ret->target, target, length_bytes + 1);
 	for (size_t i = 0; i < count; i++) {
 		struct workload *w = &plan_add(ret, PHASE_MEASURE)->workload;
 

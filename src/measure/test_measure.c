@@ -13,6 +13,7 @@
 #include "base/defer.h"
 #include "base/units.h"
 #include "measure/measure.h"
+#include "stats/histogram.h"
 
 /* A directory of our own below the build, where files are real; removed at the end. */
 static char place[] = "./tare-test-measure-XXXXXX";
@@ -404,6 +405,68 @@ static void a_file_smaller_than_asked_is_refused_and_unchanged(void)
 	remove_place();
 }
 
+static double truth(const struct measurement *m, const char *name)
+{
+	for (uint32_t i = 0; m->drive && i < m->drive->row_count; i++)
+		if (strcmp(m->drive->rows[i].name, name) == 0)
+			return m->drive->rows[i].value;
+	return NAN;
+}
+
+/* Small, so that its layout takes no time worth mentioning: 64 MiB. */
+#define DRIVE "sim:page-greedy,capacity=64m,op=12,pages_per_block=64"
+
+static void a_plan_on_the_reference_drive_gives_the_same_twice(void)
+{
+	uint64_t reads = 0, latency_ns = 0;
+
+	for (int round = 0; round < 2; round++) {
+		const struct measurement *m;
+
+		begin_plan(DRIVE ",state=steady");
+		add(RW_RANDWRITE, 4, 0)->io_size_bytes = 16 * MIB;
+		plan_add(&plan, PHASE_IDLE)->idle_ns = 3600 * SECOND_NS;
+		add(RW_RANDREAD, 4, SECOND_NS);
+		CHECK_EQ(run(&(struct measure_options){ 0 }), 0);
+		CHECK_STR(err.text, "");
+		CHECK_STR(result.state, "steady");
+		CHECK_EQ(result.layout_bytes, 0);
+		CHECK_EQ(result.measurement_count, 2);
+		m = result.measurements;
+		CHECK_EQ(truth(&m[0], "host_written_bytes"), 16 * MIB);
+		CHECK(truth(&m[0], "write_amplification") > 1);
+		CHECK_EQ(truth(&m[1], "host_written_bytes"), 0);
+		CHECK(m[1].start_ns >= m[0].start_ns + m[0].duration_ns + 3600 * SECOND_NS);
+		CHECK(m[1].ops[OP_READ].count > 0);
+		CHECK(round == 0 || m[1].ops[OP_READ].count == reads);
+		CHECK(round == 0 || m[0].ops[OP_WRITE].latency->sum_ns == latency_ns);
+		reads = m[1].ops[OP_READ].count;
+		latency_ns = m[0].ops[OP_WRITE].latency->sum_ns;
+		CHECK(found("virtual-device") != NULL);
+		CHECK(found("state-unknown") == NULL);
+		end_plan();
+	}
+}
+
+static void a_new_reference_drive_is_laid_out_when_checked(void)
+{
+	const struct measure_options check = { .layout_ns_max = SECOND_NS };
+
+	begin_plan(DRIVE);
+	add(RW_RANDREAD, 4, SECOND_NS);
+	CHECK_EQ(run(&check), 0);
+	CHECK_STR(result.state, "laid-out");
+	CHECK_EQ(result.layout_bytes, 64 * MIB);
+	CHECK_EQ(truth(&result.measurements[0], "mapped_bytes"), 64 * MIB);
+	end_plan();
+	begin_plan(DRIVE);
+	add(RW_RANDREAD, 4, SECOND_NS);
+	CHECK_EQ(run(&(struct measure_options){ 0 }), 0);
+	CHECK_STR(result.state, "fresh");
+	CHECK_EQ(result.layout_bytes, 0);
+	end_plan();
+}
+
 static void the_instrument_knows_its_ceiling(void)
 {
 	struct ceiling ceiling;
@@ -429,4 +492,6 @@ TESTS(TEST(phases_run_in_order_and_are_named), TEST(a_directory_is_laid_out_befo
       TEST(reads_of_a_sparse_file_are_found_out), TEST(reads_of_written_zeros_are_found_out),
       TEST(a_file_with_data_is_neither_sparse_nor_unwritten),
       TEST(a_file_smaller_than_asked_is_refused_and_unchanged),
+      TEST(a_plan_on_the_reference_drive_gives_the_same_twice),
+      TEST(a_new_reference_drive_is_laid_out_when_checked),
       TEST(the_instrument_knows_its_ceiling))

@@ -279,6 +279,7 @@ static json_t *measurement_json(const struct measurement *m)
 	json_put(ret, "errors", errors_json(m));
 	json_put(ret, "lateness_ns", latency_json(m->lateness));
 	json_put_u64(ret, "backlog_ns_max", m->backlog_ns_max);
+	json_put_u64(ret, "unserved_count", m->unserved_count);
 	put_queue(ret, m);
 	put_cpu(ret, m);
 	json_put(ret, "verify", verify_json(m));

@@ -163,6 +163,10 @@ void sample_check(struct result *ret)
 				     "5,400 samples are too few for p99.9", "" });
 	find(ret, &(struct finding){ "too-short", SEVERITY_WARNING, "seq-read-1m-q1",
 				     "14,400 samples are too few for p99.99", "" });
+	for (size_t i = 0; i < 4; i++)
+		find(ret, &(struct finding){ "background-io", SEVERITY_WARNING, "", "others used it", "" });
+	for (size_t i = 0; i < 4; i++)
+		SET(ret->findings[ret->finding_count - 1 - i].measurement, "%s", rows[i].name);
 }
 
 void sample_device(struct result *ret)
@@ -282,6 +286,7 @@ void sample_open_loop(struct result *ret)
 	sample_add(&m->lateness, 2000, 12899);
 	sample_add(&m->lateness, 20000, 1);
 	m->backlog_ns_max = 1200000000;
+	m->unserved_count = 2100;
 	m->depth_mean = 3.25;
 	SET(m->level, "stepped");
 	m->segment_count = 2;

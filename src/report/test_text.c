@@ -111,6 +111,9 @@ static void eighty_columns_are_enough(void)
 	lines_keep_within_the_columns(&style);
 	style.full = false;
 	lines_keep_within_the_columns(&style);
+	/* Without room for bars there are none. */
+	style.columns = 76;
+	lines_keep_within_the_columns(&style);
 }
 
 static void ascii_is_ascii(void)

@@ -111,8 +111,6 @@ static void add_file_facts(const struct target_info *info, struct text *ret)
 {
 	if (info->total_bytes) {
 		text_add_size(ret, info->free_bytes);
-		text_add(ret, " of ");
-		text_add_size(ret, info->total_bytes);
 		text_add(ret, " free · ");
 	}
 	if (info->ours) {

@@ -7,6 +7,7 @@
 #include "base/units.h"
 
 #define CODE_COLUMNS_MAX 20
+#define OTHERS_NAMED 2
 
 static bool same_kind(const struct finding *a, const struct finding *b)
 {
@@ -35,22 +36,28 @@ static size_t code_columns(const struct result *result)
 	return columns;
 }
 
+/* Few are named; of many the marks in the table and the JSON tell which. */
 static void add_names(const struct result *result, size_t index, struct text *line)
 {
 	const struct finding *first = &result->findings[index];
+	struct text others = TEXT_INIT;
 	size_t count = 0;
 
 	if (result->measurement_count < 2 || !first->measurement[0])
 		return;
-	for (size_t i = index; i < result->finding_count; i++) {
+	for (size_t i = index + 1; i < result->finding_count; i++) {
 		const struct finding *f = &result->findings[i];
 
 		if (!same_kind(first, f) || !f->measurement[0])
 			continue;
-		text_add(line, "%s%s", count > 1 ? ", " : count ? "; also " : " (", f->measurement);
+		text_add(&others, "%s%s", count ? ", " : "; also ", f->measurement);
 		count++;
 	}
-	text_add(line, ")");
+	if (count > OTHERS_NAMED)
+		text_add(line, " (%s, and %zu others)", first->measurement, count);
+	else
+		text_add(line, " (%s%s)", first->measurement, text_string(&others));
+	text_done(&others);
 }
 
 struct line {

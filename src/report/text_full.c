@@ -107,6 +107,8 @@ static void add_arrival(const struct measurement *m, const struct report_style *
 	if (m->backlog_ns_max)
 		add_line(ret, style, "", "an arrival waited up to %s for a place in the queue",
 			 units_format_latency((double)m->backlog_ns_max, b));
+	if (m->unserved_count)
+		add_line(ret, style, "", "%" PRIu64 " arrivals were never begun", m->unserved_count);
 	if (m->lateness && m->lateness->count)
 		add_line(ret, style, "submitted", "late by p50 %s, p99 %s, at most %s",
 			 text_percentile(m->lateness, 500000, a),
@@ -139,7 +141,7 @@ static void add_cpu(const struct measurement *m, const struct report_style *styl
 	if (!summary_request_count(m))
 		return;
 	add_line(ret, style, "cpu",
-		 "%s per request, of it %s in user space; busiest worker %.0f %%",
+		 "%s per request, %s in user space; busiest worker %.0f %%",
 		 units_format_latency(summary_cpu_ns_per_io(m), all),
 		 units_format_latency(summary_user_ns_per_io(m), user), 100 * m->worker_cpu_max);
 }

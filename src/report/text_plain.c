@@ -55,6 +55,19 @@ static void add_op(const struct measurement *m, enum op_kind kind, struct text *
 	text_done(&name);
 }
 
+static void add_open_loop(const struct measurement *m, struct text *ret)
+{
+	char text[UNITS_TEXT_BYTES];
+
+	text_add(ret, "%s rate asked of each job: %s\n", m->name,
+		 units_format_rate((double)m->workload.rate_iops, text));
+	text_add(ret, "%s longest wait for a place in the queue: %s\n", m->name,
+		 units_format_latency((double)m->backlog_ns_max, text));
+	text_add(ret, "%s arrivals never begun: %" PRIu64 "\n", m->name, m->unserved_count);
+	if (m->lateness && m->lateness->count)
+		add_latency(m->name, "lateness", m->lateness, ret);
+}
+
 static void add_measurement(const struct measurement *m, struct text *ret)
 {
 	char a[UNITS_TEXT_BYTES];
@@ -68,6 +81,8 @@ static void add_measurement(const struct measurement *m, struct text *ret)
 	for (int kind = 0; kind < OP_KINDS; kind++)
 		if (summary_has_op(m, (enum op_kind)kind))
 			add_op(m, (enum op_kind)kind, ret);
+	if (m->workload.rate_iops)
+		add_open_loop(m, ret);
 	if (m->level[0])
 		text_add(ret, "%s level: %s\n", m->name, m->level);
 	text_add(ret, "%s depth: %.1f\n", m->name, m->depth_mean);

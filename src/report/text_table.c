@@ -11,6 +11,7 @@
 #define VALUE_COLUMNS 11
 #define BAR_COLUMNS 12
 #define LATENCY_COLUMNS 10
+#define TABLE_COLUMNS (2 + LABEL_COLUMNS + 2 * (VALUE_COLUMNS + 3 + BAR_COLUMNS))
 
 /* One line: what differs only in reading or writing. */
 struct row {
@@ -211,14 +212,17 @@ static void add_latencies(const struct result *result, const struct report_style
 	}
 }
 
-void text_table(const struct result *result, const struct report_style *style, struct text *ret)
+void text_table(const struct result *result, const struct report_style *given, struct text *ret)
 {
+	struct report_style narrow = *given;
+	const struct report_style *style = &narrow;
 	DEFER(defer_free) struct row *storage =
 		calloc(result->measurement_count + 1, sizeof(*storage));
 	struct rows rows = { .rows = storage };
 
 	if (!storage)
 		abort();
+	narrow.bars = given->bars && given->columns >= TABLE_COLUMNS;
 	for (size_t i = 0; i < result->measurement_count; i++) {
 		const struct measurement *m = &result->measurements[i];
 

@@ -91,6 +91,8 @@ const struct sim_field sim_fields[] = {
 	CHOICE("cleaning", "gc", gc, gcs, "which block is cleaned"),
 	COUNT("cleaning", "gc_choices", gc_choices_count, 1, 1024, "d of gc=d-choices"),
 	SWITCH("cleaning", "gc_burst", gc_burst, "a cleaning stalls the drive until it is done"),
+	SWITCH("cleaning", "gc_interleave", gc_interleave,
+	       "copies go between the host's writes, page by page"),
 	SHARE("cleaning", "gc_idle", gc_idle_ppm, "free space aimed at when idle, of the spare"),
 	TIME("cleaning", "idle_after", idle_after_ns, "a gap this long starts work when idle"),
 	CHOICE("cleaning", "streams", streams, streams, "which writes share a block"),

@@ -68,10 +68,16 @@ static int check_mapping(const struct sim_config *c, struct err *err)
 		return err_set(err, -EINVAL, "sim: mapping=%s places whole pages: mapping_unit "
 			       "is not below page", c->mapping == SIM_MAPPING_BLOCK ? "block" :
 			       "hybrid");
+	if (c->gc_interleave &&
+	    (c->mapping != SIM_MAPPING_PAGE || c->streams != SIM_STREAMS_MIXED))
+		return err_set(err, -EINVAL, "sim: gc_interleave needs mapping=page and "
+			       "streams=mixed");
 	if (c->slc != SIM_SLC_OFF && (c->slc_ppm == 0 || c->cell_bits < 2))
 		return err_set(err, -EINVAL, "sim: slc needs slc_size and two cell_bits at least");
-	if (c->slc != SIM_SLC_OFF && c->pages_per_block < c->cell_bits)
-		return err_set(err, -EINVAL, "sim: pages_per_block is under cell_bits");
+	if (c->slc != SIM_SLC_OFF && c->pages_per_block / c->cell_bits * c->channels * c->dies *
+				     c->page_bytes < c->mapping_unit_bytes)
+		return err_set(err, -EINVAL, "sim: a block in SLC mode holds no mapping unit; "
+			       "take more pages_per_block");
 	if (c->rate_per_s == 0 && (c->burst_per_s || c->credits_count))
 		return err_set(err, -EINVAL, "sim: burst and credits need rate");
 	if (c->burst_per_s && c->burst_per_s < c->rate_per_s)

@@ -108,10 +108,16 @@ static double finish(struct host *h, double rate)
 
 /* --- Kingston M: sequential through the page cache, in files ---------------------------- */
 
-/* The cache writes and reads ahead in 128 KiB requests. */
+/*
+ * The page cache keeps 512 KiB of writes in flight and reads one window of 128 KiB after
+ * the other: a request of 128 KiB on an empty drive, one for each extent of a file that is
+ * spread over freed space.
+ */
 #define IOZONE_WRITE_DEPTH 4
 #define IOZONE_READ_DEPTH 1
-#define EXTENT (64 * KIB)
+#define EXTENT_WRITE_DEPTH (512 * KIB / EXTENT)
+#define EXTENT_READ_DEPTH (128 * KIB / EXTENT)
+#define EXTENT (32 * KIB)
 
 static uint64_t share(const struct host *h, uint64_t gigabytes)
 {
@@ -159,14 +165,17 @@ static struct iozone iozone_on(struct host *h, const uint32_t *extents, uint32_t
 	uint64_t begin = drain(h);
 
 	for (uint32_t i = 0; i < count; i++)
-		issue(h, IOZONE_WRITE_DEPTH, SIM_WRITE,
+		issue(h, EXTENT_WRITE_DEPTH, SIM_WRITE,
 		      (struct sim_range){ extents[i] * EXTENT, EXTENT });
 	result.write = bytes * SECOND_NS / (double)(drain(h) - begin);
 	rest(h, 0);
 	begin = drain(h);
-	for (uint32_t i = 0; i < count; i++)
-		issue(h, IOZONE_READ_DEPTH, SIM_READ,
+	for (uint32_t i = 0; i < count; i++) {
+		issue(h, EXTENT_READ_DEPTH, SIM_READ,
 		      (struct sim_range){ extents[i] * EXTENT, EXTENT });
+		if (i % EXTENT_READ_DEPTH == EXTENT_READ_DEPTH - 1)
+			drain(h);
+	}
 	result.read = bytes * SECOND_NS / (double)(drain(h) - begin);
 	return result;
 }
@@ -198,7 +207,7 @@ static struct iozone m80_dirty(uint64_t seed, bool trim)
 	extents = shuffled_extents(&h, &count);
 	used = (uint32_t)(share(&h, 64) / EXTENT);
 	for (uint32_t i = 0; i < used; i++)
-		issue(&h, IOZONE_WRITE_DEPTH, SIM_WRITE,
+		issue(&h, EXTENT_WRITE_DEPTH, SIM_WRITE,
 		      (struct sim_range){ extents[i] * EXTENT, EXTENT });
 	for (uint32_t i = used; trim && i < count; i++)
 		issue(&h, 1, SIM_TRIM, (struct sim_range){ extents[i] * EXTENT, EXTENT });

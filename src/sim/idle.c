@@ -25,7 +25,7 @@ static void work(struct sim *s, uint64_t t_ps, uint64_t budget_ps)
 {
 	uint64_t left = budget_ps;
 
-	s->flash.now_ps = t_ps;
+	s->flash.base_ps = s->flash.now_ps = t_ps;
 	if (s->merge_count)
 		buffer_evict_all(s, t_ps - budget_ps);
 	while (left > 0 && background_job(s)) {

@@ -83,15 +83,15 @@ static void count_blocks(struct map *m, const struct sim_config *c)
 	const uint64_t usable = m->units + (uint64_t)m->units * c->op_ppm / PPM;
 	uint64_t blocks;
 
-	m->slc_units_per_block = (uint32_t)((c->pages_per_block / c->cell_bits) * b /
-					    c->pages_per_block);
+	m->slc_units_per_block = (uint32_t)((c->pages_per_block / c->cell_bits) * c->channels *
+					    c->dies * c->page_bytes / c->mapping_unit_bytes);
 	m->slc_limit_units = (uint32_t)((uint64_t)m->units * c->slc_ppm / PPM);
 	if (c->slc == SIM_SLC_STATIC)
 		m->slc_static = m->slc_limit_units / m->slc_units_per_block + 1;
 	m->logical_blocks = (uint32_t)((m->units + b - 1) / b);
 	if (c->mapping == SIM_MAPPING_PAGE) {
 		/* Copies of hot and cold data may need a block each at once. */
-		m->reserve = c->streams == SIM_STREAMS_HOT_COLD ? 2 : 1;
+		m->reserve = c->streams == SIM_STREAMS_HOT_COLD || c->gc_interleave ? 2 : 1;
 		m->usable_blocks = (uint32_t)((usable + b - 1) / b);
 		blocks = m->usable_blocks + m->reserve + m->slc_static;
 		blocks += c->streams != SIM_STREAMS_MIXED;
@@ -172,6 +172,7 @@ void map_clear(struct map *m)
 	for (uint32_t i = 0; i < m->open_count + 1; i++)
 		m->open[i].logical = NO_BLOCK;
 	m->sequential.logical = NO_BLOCK;
+	m->victim = NO_BLOCK;
 	m->mapped = 0;
 }
 
@@ -476,6 +477,62 @@ bool map_collect(struct map *m, uint32_t block, enum stream to)
 	return live < filled;
 }
 
+/*
+ * Interleaved cleaning: the victim is emptied along with the host writes that its space
+ * will take, into the same frontier. As many copies go before each write as it takes to be
+ * done when the frontier is full.
+ */
+static void victim_start(struct map *m, uint32_t block)
+{
+	assert(m->victim == NO_BLOCK && m->use[block] == USE_CLOSED);
+	if (keeps_order(m))
+		ring32_remove(&m->closed, block);
+	m->valid[block] |= HELD;
+	gc_refresh_group(m, block);
+	m->victim = block;
+	m->victim_word = (uint32_t)((uint64_t)block * m->units_per_block >> 6);
+}
+
+static void victim_move(struct map *m, uint32_t count)
+{
+	const uint32_t block = m->victim;
+	uint64_t bits;
+	uint32_t slot;
+
+	m->moving = true;
+	for (; count > 0; count--) {
+		while (!(bits = block_bits(m, block, m->victim_word)))
+			m->victim_word++;
+		slot = (m->victim_word << 6) + (uint32_t)__builtin_ctzll(bits);
+		map_read_for_copy(m, slot);
+		map_invalidate(m, slot);
+		place(m, m->p2l[slot], STREAM_HOST);
+		m->copied_units++;
+	}
+	m->moving = false;
+	if (m->valid[block] == HELD) {
+		m->victim = NO_BLOCK;
+		map_free_give(m, block);
+	}
+}
+
+static void victim_finish(struct map *m)
+{
+	if (m->victim != NO_BLOCK)
+		victim_move(m, m->valid[m->victim] & ~HELD);
+}
+
+static void victim_step(struct map *m)
+{
+	const struct frontier *f = &m->frontiers[STREAM_HOST];
+	const uint32_t live = m->valid[m->victim] & ~HELD, room = f->end - f->next;
+	const uint32_t writes = room > live ? room - live : 1;
+
+	m->interleaving = true;
+	victim_move(m, (live + writes - 1) / writes);
+	m->interleaving = false;
+}
+
 /* Static wear levelling: now and then a block that has been left alone is moved. */
 static bool level_wear(struct map *m)
 {
@@ -577,15 +634,33 @@ static void note_recent(struct map *m, uint32_t unit)
 	}
 }
 
+/* Opens the frontier and the victim that shares it; false: not now, or nothing to gain. */
+static bool interleave_begin(struct map *m)
+{
+	uint32_t block;
+
+	if (!m->config->gc_interleave || m->free.count != kept_free(m) || level_wear(m))
+		return false;
+	block = gc_pick(m);
+	if (block == NO_BLOCK || m->valid[block] == m->units_per_block)
+		return false;
+	frontier_open(m, STREAM_HOST);
+	victim_start(m, block);
+	return true;
+}
+
 /* A frontier with room for a host unit: cleans until there is a block to open. */
 static void make_room(struct map *m, enum stream stream)
 {
 	struct frontier *f = &m->frontiers[stream];
 	uint32_t rounds = 0;
 
-	while (f->next == f->end || m->free.count < m->reserve) {
+	while (f->next == f->end || (m->free.count < m->reserve && m->victim == NO_BLOCK)) {
 		if (f->next == f->end)
 			frontier_close(m, f);
+		victim_finish(m);
+		if (stream == STREAM_HOST && f->next == f->end && interleave_begin(m))
+			break;
 		if (f->next == f->end && (m->free.count > kept_free(m) ||
 		    (stream == STREAM_SLC && m->free.count > m->reserve)))
 			frontier_open(m, stream);
@@ -612,7 +687,10 @@ static inline void write_page_mapped(struct map *m, uint32_t unit)
 	m->host_units++;
 	if (m->config->slc != SIM_SLC_OFF || m->recent_window)
 		stream = host_stream(m, unit);
-	if (m->frontiers[stream].next == m->frontiers[stream].end || m->free.count < m->reserve)
+	if (m->victim != NO_BLOCK && stream == STREAM_HOST)
+		victim_step(m);
+	if (m->frontiers[stream].next == m->frontiers[stream].end ||
+	    (m->free.count < m->reserve && m->victim == NO_BLOCK))
 		make_room(m, stream);
 	place(m, unit, stream);
 	if (m->recent_window)
@@ -671,6 +749,7 @@ bool map_clean_once(struct map *m, uint32_t free_wanted)
 {
 	uint32_t block;
 
+	victim_finish(m);
 	if (m->config->mapping != SIM_MAPPING_PAGE || m->free.count < m->reserve ||
 	    m->free.count >= free_wanted)
 		return false;
@@ -685,6 +764,11 @@ bool map_clean_once(struct map *m, uint32_t free_wanted)
 
 bool map_fold_once(struct map *m)
 {
+	struct frontier *f = &m->frontiers[STREAM_SLC];
+
+	victim_finish(m);
+	if (f->next == f->end)
+		frontier_close(m, f);
 	if (m->closed_slc.count == 0 || m->free.count < m->reserve)
 		return false;
 	fold(m);

@@ -91,7 +91,8 @@ static void replacement_finish(struct map *m, struct replacement *r)
 {
 	const struct replacement done = *r;
 
-	copy_range(m, r, m->units_per_block, false);
+	/* A block map without a page table cannot know that the rest was never written. */
+	copy_range(m, r, m->units_per_block, m->config->mapping == SIM_MAPPING_BLOCK);
 	r->logical = NO_BLOCK;
 	become_data(m, done.logical, done.block);
 }

@@ -26,32 +26,32 @@ const char sim_preset_defaults[] =
 /* 50 and 34 nm MLC of 2008 and 2009, page map, twenty dies. */
 #define INTEL_FLASH                                                                      \
 	"channels=10,dies=2,page=4k,pages_per_block=16,cell_bits=2,read_time=90us,"      \
-	"read_next_time=35us,program_time=870us,program_spread=60%,erase_time=250us,"    \
-	"channel=75MB,read_priority=next,mapping_unit=4k,op=7.34%,"
+	"read_next_time=35us,program_time=900us,program_spread=60%,erase_time=250us,"    \
+	"channel=40MB,read_priority=next,mapping_unit=4k,op=6%,gc_interleave=on,"
 
 const struct sim_preset sim_presets[] = {
 	{ "m80", "KINGSTON SSDNOW M SERIES", "Kingston SSDNow M 80 GB, 2009: page map, 7 % spare",
 	  "capacity=2g," SATA2 INTEL_FLASH
-	  "cpu_read=40us,cpu_write=40us,cpu_unit=5us,buffer=256k,merge=16,"
+	  "cpu_read=40us,cpu_write=40us,cpu_unit=1us,buffer=256k,merge=16,"
 	  "gc_idle=70%,idle_after=1s,trim_granularity=512,trim_reported=drat" },
 	{ "x25m-g1", "INTEL SSDSA2MH160G1GC", "Intel X25-M G1 160 GB, 2008: no discard",
 	  "capacity=4g," SATA2 INTEL_FLASH
-	  "cpu_read=40us,cpu_write=93us,cpu_unit=5us,cpu_copy=40us,buffer=256k,merge=16,"
-	  "gc=d-choices,gc_choices=2,trim=none" },
+	  "cpu_read=40us,cpu_write=93us,cpu_unit=1us,cpu_copy=20us,buffer=256k,merge=16,"
+	  "gc=d-choices,gc_choices=5,trim=none" },
 	{ "x25m-g2", "INTEL SSDSA2M160G2GC", "Intel X25-M G2 160 GB, 2009: cleans when idle",
 	  "capacity=4g," SATA2 INTEL_FLASH
-	  "cpu_read=40us,cpu_write=106us,cpu_unit=5us,cpu_copy=10us,buffer=256k,merge=16,"
+	  "cpu_read=40us,cpu_write=106us,cpu_unit=1us,cpu_copy=10us,buffer=256k,merge=16,"
 	  "gc_idle=90%,idle_after=1s,trim_granularity=512,trim_reported=drat" },
 	{ "m225", "CRUCIAL_CT128M225", "Crucial M225 128 GB, 2009: Barefoot, units of 32 KiB",
 	  "capacity=4g," SATA2
 	  "channels=4,dies=1,page=32k,pages_per_block=64,cell_bits=2,read_time=464us,"
-	  "program_time=712us,erase_time=2ms,channel=546MB,mapping_unit=32k,op=11%,"
+	  "program_time=712us,erase_time=2ms,channel=546MB,read_priority=next,mapping_unit=32k,op=11%,"
 	  "cpu_read=60us,cpu_write=331us,buffer=1m,merge=8,trim_granularity=32k,"
 	  "trim_reads=old,trim_reported=none" },
 	{ "c300", "C300-CTFDDAC256MAG", "Crucial C300 256 GB, 2010: stops for misaligned writes",
 	  "capacity=4g," SATA3
-	  "channels=8,dies=4,page=8k,pages_per_block=16,cell_bits=2,read_time=75us,"
-	  "program_time=900us,program_spread=60%,erase_time=250us,channel=83MB,"
+	  "channels=8,dies=4,page=8k,pages_per_block=16,cell_bits=2,read_time=60us,"
+	  "program_time=900us,program_spread=60%,erase_time=250us,channel=133MB,"
 	  "read_priority=next,mapping_unit=4k,op=7.34%,cpu_read=15us,cpu_write=30us,"
 	  "cpu_unit=3us,rmw_blocking=on,buffer=2m,merge=4,gc_idle=40%,idle_after=1s,"
 	  "trim_granularity=512,trim_reported=zeros" },

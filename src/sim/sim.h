@@ -29,7 +29,7 @@
  * Threads:	one at a time; several drives are independent.
  * Ownership:	sim_new returns an owned handle; sim_free takes NULL. Request pointers are
  *		borrowed for the call only. sim_submit allocates only for stored content.
- * Memory:	about 8.7 bytes per mapping unit, and 9 per 4 KiB page written with tags.
+ * Memory:	about 8.7 bytes per mapping unit, and 8 per 4 KiB page written with tags.
  */
 
 #include <stdbool.h>
@@ -88,6 +88,7 @@ struct sim_config {
 	/* Cleaning. */
 	uint64_t gc;			/* enum sim_gc */
 	uint64_t gc_choices_count;	/* d of d-choices */
+	uint64_t gc_interleave;		/* copies go between host writes, in one stream */
 	uint64_t gc_burst;		/* pay for a victim at once, not spread over what it frees */
 	uint64_t gc_idle_ppm;		/* free space aimed at when idle, of the spare; 0 = never */
 	uint64_t idle_after_ns;		/* a gap this long starts idle work */

@@ -236,7 +236,7 @@ static bool blocks_consistent(const struct map *m, const char **ret)
 		uint32_t live = 0;
 
 		for (uint64_t slot = first; slot < first + m->units_per_block; slot++)
-			live += m->live[slot >> 6] >> (slot & 63) & 1;
+			live += (uint32_t)(m->live[slot >> 6] >> (slot & 63) & 1);
 		if (live != (m->valid[block] & ~HELD)) {
 			*ret = "valid count of a block";
 			return false;

@@ -62,7 +62,8 @@ static uint64_t write_piece(struct sim *s, uint64_t t_ps, struct write *w, struc
 	const bool whole = w->from == 0 && w->to == s->unit_bytes;
 
 	record->was_mapped = map_is_mapped(&s->map, w->unit) || buffer_holds(s, w->unit);
-	if (content && !whole && !record->was_mapped)
+	/* A cut must not bring back what was forgotten: then the whole unit is blanked. */
+	if (content && !record->was_mapped && (!whole || keeps_undo(s)))
 		fill_rest(s, w->unit);
 	t_ps = map_cache_touch(s, t_ps, w->unit, true);
 	t_ps = buffer_write(s, t_ps, w);
@@ -155,7 +156,7 @@ uint64_t sim_do_flush(struct sim *s, uint64_t t_ps)
 	t_ps = sim_cpu(s, t_ps, s->config.cpu_write_ns);
 	if (!s->config.flush_honoured || s->config.power_loss_protected)
 		return t_ps;
-	s->flash.now_ps = t_ps;
+	s->flash.base_ps = s->flash.now_ps = t_ps;
 	t_ps = buffer_evict_all(s, t_ps);
 	flash_pad_all(&s->flash);
 	for (uint64_t i = 0; i < s->flash.ring_size; i++)

@@ -46,16 +46,22 @@ static inline uint32_t histogram_bucket(uint64_t ns)
 uint64_t histogram_bucket_low_ns(uint32_t bucket);
 uint64_t histogram_bucket_width_ns(uint32_t bucket);
 
-static inline void histogram_add(struct histogram *h, uint64_t ns)
+/* count times the same value. */
+static inline void histogram_add_many(struct histogram *h, uint64_t ns, uint64_t count)
 {
-	h->buckets[histogram_bucket(ns)]++;
-	h->overflow_count += ns >> HISTOGRAM_TOP_BITS != 0;
-	h->count++;
-	h->sum_ns += ns;
+	h->buckets[histogram_bucket(ns)] += count;
+	h->overflow_count += ns >> HISTOGRAM_TOP_BITS != 0 ? count : 0;
+	h->count += count;
+	h->sum_ns += ns * count;
 	if (ns < h->min_ns)
 		h->min_ns = ns;
 	if (ns > h->max_ns)
 		h->max_ns = ns;
+}
+
+static inline void histogram_add(struct histogram *h, uint64_t ns)
+{
+	histogram_add_many(h, ns, 1);
 }
 
 /*

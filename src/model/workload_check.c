@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Which combinations of fields make no sense, whatever the target. */
+#include <errno.h>
+
+#include "base/defer.h"
+#include "base/units.h"
+#include "model/workload.h"
+
+/* As the user wrote an enumerated field: "randread". */
+static const char *word(const char *name, uint32_t value)
+{
+	return field_find(workload_fields, name)->choices[value];
+}
+
+static int needs(const struct workload *w, const char *name, const char *what, struct err *err)
+{
+	return err_set(err, -EINVAL, "%s needs %s, not rw=%s", name, what, word("rw", w->rw));
+}
+
+static int needs_writes(const struct workload *w, const char *name, struct err *err)
+{
+	return err_set(err, -EINVAL, "%s needs writes, rw=%s has none", name, word("rw", w->rw));
+}
+
+/* Direct I/O wants multiples of the logical block, of which 512 is the smallest. */
+static int check_direct(const struct workload *w, const char *name, uint64_t bytes,
+			struct err *err)
+{
+	char text[UNITS_TEXT_BYTES];
+
+	if (!w->direct || bytes % 512 == 0)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%s=%s is not a multiple of 512, which direct I/O needs; write a multiple or "
+		       "direct=0",
+		       name, units_format_bytes(bytes, text));
+}
+
+static int check_size(const struct workload *w, const char *name, uint64_t bytes, struct err *err)
+{
+	char text[UNITS_TEXT_BYTES];
+
+	units_format_bytes(bytes, text);
+	if (w->verify && bytes % 512)
+		return err_set(err, -EINVAL, "verify needs %s in multiples of 512, not %s", name,
+			       text);
+	if (w->size.bytes && bytes > w->size.bytes)
+		return err_set(err, -EINVAL, "%s=%s is larger than size", name, text);
+	return check_direct(w, name, bytes, err);
+}
+
+static int check_sizes(const struct workload *w, struct err *err)
+{
+	int r = 0;
+
+	if (w->size_mix.count && w->block_bytes != 4096)
+		return err_set(err, -EINVAL, "bs and bssplit exclude each other");
+	if (!w->size_mix.count)
+		r = check_size(w, "bs", w->block_bytes, err);
+	for (uint32_t i = 0; r == 0 && i < w->size_mix.count; i++)
+		r = check_size(w, "bssplit", w->size_mix.sizes[i].bytes, err);
+	if (r == 0)
+		r = check_direct(w, "blockalign", w->align_bytes, err);
+	if (r == 0)
+		r = check_direct(w, "offset", w->offset.bytes, err);
+	if (r == 0)
+		r = check_direct(w, "stride", w->stride_bytes, err);
+	return r;
+}
+
+static int check_order(const struct workload *w, struct err *err)
+{
+	const bool random = workload_is_random(w);
+
+	if (!random && w->distribution.kind != DISTRIBUTION_UNIFORM)
+		return needs(w, "random-distribution", "a random rw", err);
+	if (!random && w->repeat)
+		return needs(w, "norandommap", "a random rw", err);
+	if (!random && w->random_ppm != PPM)
+		return needs(w, "percentage-random", "a random rw", err);
+	if (random && w->stride_bytes)
+		return needs(w, "stride", "a sequential rw", err);
+	if (random && w->backwards)
+		return needs(w, "backwards", "a sequential rw", err);
+	if (w->backwards && w->size_mix.count > 1)
+		return err_set(err, -EINVAL, "backwards takes one request size, not bssplit's %u",
+			       w->size_mix.count);
+	return 0;
+}
+
+static int check_range(const struct workload *w, struct err *err)
+{
+	if (w->segment_count && !w->size.bytes && !w->size.ppm)
+		return err_set(err, -EINVAL, "segments needs size, which it cuts into pieces");
+	if (w->offset.ppm == PPM)
+		return err_set(err, -EINVAL, "offset=100%% leaves nothing of the target");
+	if ((uint64_t)w->offset.ppm + w->size.ppm > PPM)
+		return err_set(err, -EINVAL, "offset and size together are more than 100 %%");
+	return 0;
+}
+
+static int check_queue(const struct workload *w, struct err *err)
+{
+	if (w->batch_count > w->depth_count)
+		return err_set(err, -EINVAL, "iodepth-batch=%u is more than iodepth=%u",
+			       w->batch_count, w->depth_count);
+	if (w->wait_count > w->depth_count)
+		return err_set(err, -EINVAL, "iodepth-batch-complete-min=%u is more than iodepth=%u",
+			       w->wait_count, w->depth_count);
+	if (w->fsync_count && w->fdatasync_count)
+		return err_set(err, -EINVAL, "fsync and fdatasync exclude each other");
+	return 0;
+}
+
+static int check_time(const struct workload *w, struct err *err)
+{
+	if (!w->rate_iops && w->arrival != ARRIVAL_FIXED)
+		return err_set(err, -EINVAL, "rate-process needs rate-iops");
+	if (!w->rate_iops && w->burst_count > 1)
+		return err_set(err, -EINVAL, "burst needs rate-iops");
+	if (w->rate_iops && w->think_ns)
+		return err_set(err, -EINVAL,
+			       "thinktime and rate-iops exclude each other: a pause would break the "
+			       "schedule");
+	if (!w->think_ns && w->think_count > 1)
+		return err_set(err, -EINVAL, "thinktime-blocks needs thinktime");
+	return 0;
+}
+
+static int check_mix(const struct workload *w, struct err *err)
+{
+	const bool is_mix = w->rw == RW_READWRITE || w->rw == RW_RANDRW;
+
+	if (!is_mix && w->read_ppm != PPM / 2)
+		return needs(w, "rwmixread", "a mix", err);
+	if (w->trim_ppm && (w->rw == RW_TRIM || w->rw == RW_RANDTRIM || !workload_writes(w)))
+		return needs_writes(w, "rwmixtrim", err);
+	return 0;
+}
+
+/* What says how data is written, where none is: it would have no effect. */
+static int check_stores(const struct workload *w, struct err *err)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} rows[] = {
+		{ "sync", w->sync != SYNC_NONE },
+		{ "fsync", w->fsync_count > 0 },
+		{ "fdatasync", w->fdatasync_count > 0 },
+		{ "data", w->data != DATA_RANDOM },
+		{ "buffer-compress-percentage", w->compress_ppm > 0 },
+		{ "dedupe-percentage", w->dedupe_ppm > 0 },
+	};
+	const bool only_trims = w->rw == RW_TRIM || w->rw == RW_RANDTRIM || w->trim_ppm == PPM;
+
+	if (workload_writes(w) && !only_trims)
+		return 0;
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		if (rows[i].given)
+			return needs_writes(w, rows[i].name, err);
+	}
+	return 0;
+}
+
+static int check_data(const struct workload *w, struct err *err)
+{
+	const char *data = word("data", w->data);
+
+	if (w->data == DATA_PATTERN && !*w->pattern)
+		return err_set(err, -EINVAL, "data=pattern needs buffer-pattern");
+	if (*w->pattern && w->data != DATA_PATTERN)
+		return err_set(err, -EINVAL, "buffer-pattern needs data=pattern, not data=%s", data);
+	if (w->data != DATA_RANDOM && (w->compress_ppm || w->dedupe_ppm))
+		return err_set(err, -EINVAL, "%s needs data=random, not data=%s",
+			       w->compress_ppm ? "buffer-compress-percentage" : "dedupe-percentage",
+			       data);
+	return 0;
+}
+
+static int check_verify(const struct workload *w, struct err *err)
+{
+	if (!w->verify)
+		return 0;
+	if (w->data != DATA_RANDOM)
+		return err_set(err, -EINVAL,
+			       "verify needs data=random, not data=%s: its header makes each block "
+			       "differ",
+			       word("data", w->data));
+	if (w->dedupe_ppm)
+		return err_set(err, -EINVAL,
+			       "verify and dedupe-percentage exclude each other: each verified block "
+			       "is unique");
+	if (w->rw == RW_TRIM || w->rw == RW_RANDTRIM)
+		return needs(w, "verify", "reads or writes", err);
+	if (!workload_writes(w) && !w->seed)
+		return err_set(err, -EINVAL,
+			       "verify of reads alone needs the randseed of the run that wrote");
+	return 0;
+}
+
+int workload_check(const struct workload *workload, struct err *err)
+{
+	int (*const checks[])(const struct workload *, struct err *) = {
+		check_sizes, check_order, check_range,	check_queue,  check_time,
+		check_mix,   check_data,  check_stores, check_verify,
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(checks); i++) {
+		const int r = checks[i](workload, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "serve/registry.h"
+#include "serve/serve.h"
+
+struct seen {
+	pid_t pid;
+	int count;
+	struct registry_entry entry;
+};
+
+static int look_for(void *ctx, const struct registry_entry *entry)
+{
+	struct seen *seen = ctx;
+
+	if (entry->pid == seen->pid) {
+		seen->entry = *entry;
+		seen->count++;
+	}
+	return 0;
+}
+
+/* An entry of a process that has ended. */
+static void make_dead_entry(struct registry_entry *entry, const char *directory)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	registry_entry_init(entry);
+	entry->pid = child;		/* with our start time: nobody's that runs */
+	snprintf(entry->directory, sizeof(entry->directory), "%s", directory);
+	CHECK(!registry_is_running(entry));	/* the pid alone is no proof */
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+}
+
+static void an_entry_comes_back_as_it_was(void)
+{
+	struct registry_entry entry;
+	struct seen seen = { .pid = getpid() };
+
+	registry_entry_init(&entry);
+	CHECK(registry_is_running(&entry));
+	strcpy(entry.directory, "/tmp/with \"quotes\" and \\");
+	entry.loop = 7;
+	entry.made_directory = true;
+	CHECK_EQ(registry_write(&entry, NULL), 0);
+	entry.loop = 8;
+	CHECK_EQ(registry_write(&entry, NULL), 0);	/* replaces */
+	CHECK_EQ(registry_each(look_for, &seen, NULL), 0);
+	CHECK_EQ(seen.count, 1);
+	CHECK_STR(seen.entry.directory, entry.directory);
+	CHECK_EQ(seen.entry.loop, 8);
+	CHECK(seen.entry.made_directory);
+	CHECK(seen.entry.start_ticks == entry.start_ticks);
+	registry_remove(&entry);
+	seen.count = 0;
+	CHECK_EQ(registry_each(look_for, &seen, NULL), 0);
+	CHECK_EQ(seen.count, 0);
+}
+
+static void cleaning_removes_what_the_dead_left_and_nothing_else(void)
+{
+	char made[] = "/tmp/tare-test-XXXXXX", kept[] = "/tmp/tare-test-XXXXXX";
+	struct registry_entry dead, dead_kept, running;
+	struct seen seen = { 0 };
+
+	CHECK(mkdtemp(made) && mkdtemp(kept));
+	make_dead_entry(&dead, made);
+	dead.made_directory = true;
+	make_dead_entry(&dead_kept, kept);
+	registry_entry_init(&running);
+	strcpy(running.directory, kept);
+	CHECK_EQ(registry_write(&dead, NULL), 0);
+	CHECK_EQ(registry_write(&dead_kept, NULL), 0);
+	CHECK_EQ(registry_write(&running, NULL), 0);
+	CHECK(serve_clean(NULL, NULL, NULL) >= 2);
+	CHECK(access(made, F_OK) != 0);
+	CHECK(access(kept, F_OK) == 0);		/* it was not made by the server */
+	seen.pid = dead.pid;
+	registry_each(look_for, &seen, NULL);
+	CHECK_EQ(seen.count, 0);
+	seen.pid = running.pid;
+	registry_each(look_for, &seen, NULL);
+	CHECK_EQ(seen.count, 1);
+	registry_remove(&running);
+	rmdir(kept);
+}
+
+TESTS(
+	TEST(an_entry_comes_back_as_it_was),
+	TEST(cleaning_removes_what_the_dead_left_and_nothing_else),
+)
