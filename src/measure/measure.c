@@ -172,7 +172,8 @@ static void describe_state(struct session *s)
 
 	if (info->kind == TARGET_SIM) {
 		state = state ? state + strlen(",state=") : "fresh";
-		snprintf(result->state, sizeof(result->state), "%.*s", (int)strcspn(state, ","), state);
+		snprintf(result->state, sizeof(result->state), "%.*s",
+			 (int)strcspn(state, ","), state);
 		snprintf(result->state_text, sizeof(result->state_text),
 			 "the reference drive was made in this state");
 	} else if (info->kind == TARGET_NULL || info->kind == TARGET_CHAR) {

@@ -192,7 +192,7 @@ bool look_throttled(const struct audit_facts *facts, struct finding *ret)
 		    own_throttled_s(m), (double)m->duration_ns / 1e9);
 	else
 		return false;
-	advise(ret, "cool it, let it rest and measure again; quote the figure as throttled otherwise");
+	advise(ret, "cool it, let it rest and measure again; else quote the figure as throttled");
 	return true;
 }
 

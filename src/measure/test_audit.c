@@ -518,7 +518,7 @@ static const struct provoking {
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, half_to_zstd, "compressible" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_WARNING, random_to_zstd, "cannot be compressed" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INFO, on_zstd, "zstd:3" },
-	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, stored_short, "512 B of the 8.00 GiB written" },
+	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, stored_short, "stores 512 B of the 8.00" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, compressed_before, "stored compressed" },
 	{ "rate-not-sustained", AUDIT_MEASUREMENT, SEVERITY_WARNING, overloaded, "1.2" },
 	{ "generator-bound", AUDIT_MEASUREMENT, SEVERITY_WARNING, busy_worker, "97 % of a CPU" },

@@ -27,6 +27,8 @@ static int check_gate(int fd, const char *name, const struct target_request *req
 	int r;
 
 	r = gate_check_use("", name, err);
+	if (r == 0)
+		r = gate_check_locks(fd, name, err);
 	if (r < 0)
 		return r;
 	r = signature_find(fd, name, signature, sizeof(signature), err);

@@ -145,8 +145,10 @@ void stack_drive(const char *root, const char *disk, struct target_info *info)
 /* Names made from model and serial tell a person more than numbers of the standard. */
 static int by_id_rank(const char *link)
 {
-	static const char *const numbers[] = { "wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-",
-					       "dm-uuid-", "md-uuid-", "lvm-pv-uuid-" };
+	static const char *const numbers[] = {
+		"wwn-",	 "nvme-eui.", "nvme-uuid.", "nvme-nvme.",
+		"scsi-", "dm-uuid-",  "md-uuid-",   "lvm-pv-uuid-",
+	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
 		if (strncmp(link, numbers[i], strlen(numbers[i])) == 0)

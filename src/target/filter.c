@@ -243,7 +243,8 @@ int filter_reap(struct queue *queue, struct io_done *done, uint32_t min_count, u
 		wait = filter->inner_count;
 	if (own == max_count && own > 0)
 		return (int)own;
-	got = filter->inner->ops->reap(filter->inner, done + own, wait, max_count - own, deadline_ns);
+	got = filter->inner->ops->reap(filter->inner, done + own, wait, max_count - own,
+				       deadline_ns);
 	copy_facts(filter);
 	if (got < 0)
 		return own ? (int)own : got;

@@ -24,6 +24,9 @@ int gate_check_use(const char *root, const char *name, struct err *err);
 /* All uses in one line for a list of devices: "sda2 is mounted at /; sda3 is swap". */
 void gate_describe_use(const char *root, const char *name, char *text, size_t text_bytes);
 
+/* -EBUSY when a program holds a lock on the opened file or device. */
+int gate_check_locks(int fd, const char *name, struct err *err);
+
 /* The sentence for a device that somebody holds although nothing above was found. */
 int gate_busy(const char *name, struct err *err);
 

@@ -100,9 +100,9 @@ int target_reap_leftovers(void);
 
 /* A whole disk of this machine, for `tare devices`. */
 struct target_device {
-	struct target_info info;	/* kind TARGET_BLOCK, path "/dev/sda"; what needs no opening */
+	struct target_info info;	/* path "/dev/sda", and what needs no opening */
 	char by_id[256];		/* "/dev/disk/by-id/..." that names it, "" without one */
-	char use[256];			/* "sda2 is mounted at /; sda3 is swap"; "" when nothing is known */
+	char use[256];			/* "sda2 is mounted at /; sda3 is swap"; "" = not known */
 };
 
 /* All disks, in the order of their names; needs no rights. *ret is the caller's to free. */
