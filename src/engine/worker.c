@@ -10,6 +10,7 @@
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
 #define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
+#define INLINE_STREAK 8
 #define STANDSTILL_COUNT (1u << 24)
 
 static const uint8_t op_of_kind[] = {
@@ -135,14 +136,23 @@ static inline void pushed(struct worker *w, uint32_t count)
 	w->queue->ops->push(w->queue, w->ios, count);
 }
 
-/* See engine.h: a batch that is done within its own submission may be larger. */
-static inline void adapt_batch(struct worker *w, uint32_t pushed_count)
+/*
+ * See engine.h: a batch that is done within its own submission may be larger. That is so when
+ * the pushed, with free slots left and so without a wait, are just what came back; several times
+ * running, because once may be the scheduler's doing.
+ */
+static inline void adapt_batch(struct worker *w, uint32_t pushed_count, uint32_t reaped_count)
 {
-	if (w->free_count < w->depth_count)
+	if (w->free_count < w->depth_count) {
 		w->batch_count = w->work->batch_count;
-	else if (pushed_count == w->batch_count && w->batch_count < w->depth_count)
-		w->batch_count = w->batch_count * 2 < w->depth_count ? w->batch_count * 2 :
-								       w->depth_count;
+		w->inline_streak = 0;
+		return;
+	}
+	if (w->batch_count == w->depth_count || pushed_count != w->batch_count ||
+	    reaped_count != pushed_count || ++w->inline_streak < INLINE_STREAK)
+		return;
+	w->inline_streak = 0;
+	w->batch_count = w->batch_count * 2 < w->depth_count ? w->batch_count * 2 : w->depth_count;
 	if (w->batch_count > w->batch_max)
 		w->batch_max = w->batch_count;
 }
@@ -257,7 +267,7 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 			tick(w, now_ns);
 		plain_complete(w, kind, (uint32_t)r, now_ns);
 		if (w->work->batch_grows)
-			adapt_batch(w, count);
+			adapt_batch(w, count, (uint32_t)r);
 	}
 }
 
@@ -556,6 +566,7 @@ static void general_run(struct worker *w)
 	while (!w->finished) {
 		const uint64_t now_ns = clock_now_ns(w->work->clock);
 		uint32_t count;
+		int r = 0;
 
 		if (recorder_due(&w->recorder, now_ns))
 			tick(w, now_ns);
@@ -564,11 +575,11 @@ static void general_run(struct worker *w)
 		if (in_flight(w) == 0 && w->draining)
 			break;
 		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
-			collect(w, 0, NEVER_NS);
+			r = collect(w, 0, NEVER_NS);
 		else
 			wait_real(w, now_ns);
 		if (w->work->batch_grows)
-			adapt_batch(w, count);
+			adapt_batch(w, count, r > 0 ? (uint32_t)r : 0);
 	}
 }
 
