@@ -50,7 +50,8 @@ static int set_data(struct work *work, struct err *err)
 		      (workload->data != DATA_ZERO || workload_reads(workload)) &&
 		      !(work->clock->virtual_ns && !workload->verify);
 	if (!workload->verify)
-		return work->fills ? data_init(&work->data, workload, unit_bytes, work->seed, err) : 0;
+		return work->fills ? data_init(&work->data, workload, unit_bytes, work->seed, err) :
+				     0;
 
 	r = verify_unit(workload, &work->range, &unit_bytes, err);
 	if (r == 0)

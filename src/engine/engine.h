@@ -53,8 +53,8 @@ struct engine_progress {
 
 struct engine_options {
 	const struct clock *clock;
-	const volatile sig_atomic_t *stop;	/* raised: end soon, keep what there is; may be NULL */
-	/* Called each 250 ms from the thread that called engine_run (real time only); may be NULL. */
+	const volatile sig_atomic_t *stop;	/* raised: end soon, keep what there is; or NULL */
+	/* Called each 250 ms from the thread that called engine_run (real time only); or NULL. */
 	void (*progress)(void *ctx, const struct engine_progress *progress);
 	void *progress_ctx;
 };
@@ -65,7 +65,7 @@ struct engine_range {
 	uint64_t span_bytes;		/* what segments are spread over; else size_bytes */
 	uint32_t align_bytes;
 	uint32_t block_min_bytes, block_max_bytes;
-	uint32_t granule_bytes;		/* lengths and starts are multiples: 1 when buffered */
+	uint32_t granule_bytes;		/* of lengths and starts: 1 when buffered */
 };
 int engine_resolve(const struct workload *workload, const struct target_info *info,
 		   struct engine_range *ret, struct err *err);
@@ -80,4 +80,4 @@ int engine_run(const struct workload *workload, struct target *target,
 /* The kernel queue for a workload: its engine, or io_uring if this kernel has it, else libaio. */
 const struct queue_ops *engine_queue(const struct workload *workload, const struct target *target,
 				     struct err *err);
-extern const struct queue_ops *const engine_queues[];	/* NULL-terminated, as help lists them */
+extern const struct queue_ops *const engine_queues[];	/* NULL-terminated, in help's order */

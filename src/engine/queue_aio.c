@@ -21,7 +21,7 @@ struct queue_aio {
 	int fd;
 	bool is_device;
 	uint32_t depth_count;
-	uint32_t pending_count;		/* pushed, not yet taken by the kernel: front of pending */
+	uint32_t pending_count;		/* pushed, not yet taken by the kernel */
 	uint32_t in_flight_count;
 	uint32_t local_count;
 	struct iocb *iocbs;		/* by tag */

@@ -62,7 +62,8 @@ bool queue_sys_lacks_nowait(const struct target *target)
 {
 	const uint32_t align_bytes = target->info.logical_block_bytes > 4096 ?
 					     target->info.logical_block_bytes : 4096;
-	const uint64_t end_bytes = (target->info.size_bytes + align_bytes - 1) / align_bytes * align_bytes;
+	const uint64_t end_bytes =
+		(target->info.size_bytes + align_bytes - 1) / align_bytes * align_bytes;
 	struct iovec iov = { .iov_len = align_bytes };
 	bool lacks = false;
 

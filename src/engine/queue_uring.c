@@ -29,7 +29,7 @@ struct queue_uring {
 	uint8_t read_opcode, write_opcode;
 	uint32_t pending_count;		/* pushed, not yet submitted */
 	uint32_t in_flight_count;	/* submitted, not yet taken */
-	bool completes_inline;		/* the last try found all done on return from submission */
+	bool completes_inline;		/* the last try found all done on return */
 	uint8_t try_count;		/* waits since that was last tried */
 	/* Trims of devices are made by push itself and wait here for reap. */
 	uint32_t local_count;
@@ -340,7 +340,7 @@ static int uring_reap(struct queue *queue, struct io_done *done, uint32_t min_co
 
 	wait_count = wait_count > ready_count ? wait_count - ready_count : 0;
 	if (wait_count > 0)
-		wait_count += ready_count - q->local_count;	/* the kernel counts what is there */
+		wait_count += ready_count - q->local_count;	/* the kernel counts those */
 	if (q->pending_count > 0 && wait_count > 0 && submits_inline(q, wait_count))
 		return (int)take(q, done, max_count);
 	if (q->pending_count > 0 || wait_count > 0 ||

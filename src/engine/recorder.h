@@ -50,12 +50,12 @@ struct recorder {
 	bool measuring, ending;
 	uint64_t start_ns;		/* measuring begins */
 	uint64_t last_ns;		/* the last completion counted */
-	struct recorder_counts ops[OP_KINDS];	/* count is taken from the histograms on closing */
+	struct recorder_counts ops[OP_KINDS];	/* count is brought up by closing */
 	struct recorder_counts before[OP_KINDS];	/* ops when the second began */
 	struct histogram *interval[OP_KINDS];
 	struct histogram *second[OP_KINDS];
 	struct histogram *latency[OP_KINDS];
-	struct histogram *service[OP_KINDS];	/* open loop only: NULL where it equals latency */
+	struct histogram *service[OP_KINDS];	/* open loop only: else the latency */
 	struct histogram *lateness;		/* open loop only */
 	struct recorder_second *seconds;
 	size_t second_count, second_room;

@@ -78,8 +78,9 @@ static int check_granule(const char *name, uint64_t bytes, const struct engine_r
 
 	if (bytes % range->granule_bytes == 0)
 		return 0;
-	err_set(err, -EINVAL, "%s=%s is not a multiple of %u bytes, the target's block for direct I/O",
-		name, units_format_bytes(bytes, text), range->granule_bytes);
+	err_set(err, -EINVAL,
+		"%s=%s is not a multiple of %u bytes, the target's block for direct I/O", name,
+		units_format_bytes(bytes, text), range->granule_bytes);
 	return err_hint(err, "Use a multiple of %u, or direct=0", range->granule_bytes);
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define START_DELAY_NS (200 * MICROSECOND_NS)	/* all threads are awake when the first starts */
+#define START_DELAY_NS (200 * MICROSECOND_NS)	/* all are awake when the first starts */
 
 struct crew {
 	struct work *work;
@@ -55,9 +55,11 @@ static void *hand_main(void *arg)
 	return NULL;
 }
 
-static int start_hands(struct crew *crew, struct hand *hands, struct worker *workers, uint32_t count,
+static int start_hands(struct crew *crew, struct hand *hands, struct worker *workers,
 		       struct err *err)
 {
+	const uint32_t count = crew->work->workload->job_count;
+
 	for (uint32_t i = 0; i < count; i++) {
 		int r;
 
@@ -188,7 +190,7 @@ int run_threads(struct work *work, struct worker *workers, const struct engine_o
 	sem_init(&crew.ready, 0, 0);
 	sem_init(&crew.go, 0, 0);
 	sem_init(&crew.ended, 0, 0);
-	r = start_hands(&crew, hands, workers, count, err);
+	r = start_hands(&crew, hands, workers, err);
 	if (r == 0)
 		r = gather(&crew, hands, count, err);
 	else

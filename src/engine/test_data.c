@@ -10,7 +10,7 @@
 
 #define BLOCK 4096u
 
-static uint8_t one[64 * 1024], two[64 * 1024];
+static uint8_t one[64 * 1024] __attribute__((aligned(64))), two[64 * 1024] __attribute__((aligned(64)));
 
 static struct workload random_workload(void)
 {

@@ -167,7 +167,9 @@ static void the_shortest_run_counts_all_it_did(void)
 	w.runtime_ns = 0;
 	w.io_size_bytes = 2 * 4096;
 	measurement_init(&m);
-	CHECK_EQ(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m, &err), 0);
+	CHECK_EQ(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m,
+			    &err),
+		 0);
 	CHECK_EQ(m.ops[OP_READ].count, 2);
 	CHECK_EQ(m.ops[OP_READ].latency ? m.ops[OP_READ].latency->count : 0, 2);
 	CHECK(m.duration_ns > 0);
@@ -188,7 +190,9 @@ static void the_end_may_come_when_a_second_is_due(void)
 	w.ramp_ns = 100 * MS;
 	w.runtime_ns = SECOND_NS;
 	measurement_init(&m);
-	CHECK_EQ(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m, &err), 0);
+	CHECK_EQ(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m,
+			    &err),
+		 0);
 	CHECK(m.duration_ns >= SECOND_NS);
 	measurement_done(&m);
 	close(target.fd);
@@ -209,7 +213,8 @@ static void a_cpu_list_is_checked(void)
 		 -EINVAL);
 	CHECK_STR(err.text, "cpus '0-x' is no list like \"0-3,6\"");
 	strcpy(w.cpus, "9999");
-	CHECK(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m, &err) < 0);
+	CHECK(engine_run(&w, &target, &(struct engine_options){ .clock = &the_clock }, &m,
+			 &err) < 0);
 	CHECK_STR(err.text, "cannot pin job 0 to CPU 9999: Invalid argument");
 	measurement_done(&m);
 }

@@ -159,10 +159,12 @@ void verify_check(const struct verify_map *map, const struct data *data, const v
 		const uint32_t word = snapshot[i - first];
 		const uint64_t at_bytes = (i - first) * map->unit_bytes;
 
-		if (map->words[i] != word || (word & VERIFY_CLAIMED) || (word == 0 && !map->foreign))
+		if (map->words[i] != word || (word & VERIFY_CLAIMED))
 			continue;
-		check_unit(map, data, (const char *)buffer + at_bytes, offset_bytes + at_bytes, word,
-			   tally);
+		if (word == 0 && !map->foreign)
+			continue;
+		check_unit(map, data, (const char *)buffer + at_bytes, offset_bytes + at_bytes,
+			   word, tally);
 	}
 }
 

@@ -26,7 +26,7 @@ struct verify_map {
 	uint64_t offset_bytes;		/* of the range */
 	uint64_t unit_count;
 	uint32_t unit_bytes;		/* one checked block */
-	bool foreign;			/* read-only: blocks were written by an earlier run of this seed */
+	bool foreign;			/* read-only: written by an earlier run of this seed */
 };
 
 #define VERIFY_CLAIMED 0x80000000u

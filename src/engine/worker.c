@@ -198,7 +198,7 @@ static inline __attribute__((always_inline)) void plain_complete(struct worker *
 								 enum io_kind kind, uint32_t count,
 								 uint64_t now_ns)
 {
-	const int32_t length_bytes = (int32_t)w->mix.length_bytes;
+	const uint64_t bytes = w->mix.length_bytes;
 	const enum op_kind op = kind == IO_READ ? OP_READ : OP_WRITE;
 	struct worker_slot *const slots = w->slots;
 	uint32_t *const tags = w->free_tags + w->free_count;
@@ -209,25 +209,24 @@ static inline __attribute__((always_inline)) void plain_complete(struct worker *
 	for (uint32_t i = 0; i < count; i++) {
 		const struct io_done *done = &w->dones[i];
 		const struct worker_slot *slot = &slots[done->tag];
-		const uint64_t latency_ns = (done->done_ns ? done->done_ns : now_ns) - slot->submit_ns;
+		const uint64_t end_ns = done->done_ns ? done->done_ns : now_ns;
+		const uint64_t latency_ns = end_ns - slot->submit_ns;
 
 		tags[i] = done->tag;
-		if (__builtin_expect(done->result != length_bytes, 0)) {
+		if (__builtin_expect(done->result != (int32_t)bytes, 0)) {
 			plain_failed(w, kind, done);
 			continue;
 		}
 		/* What was submitted and reaped together took the same time: one entry. */
 		if (latency_ns != run_ns && run_count > 0) {
-			recorder_add_many(&w->recorder, op, (uint64_t)run_count * (uint32_t)length_bytes,
-					  run_ns, run_count);
+			recorder_add_many(&w->recorder, op, run_count * bytes, run_ns, run_count);
 			run_count = 0;
 		}
 		run_ns = latency_ns;
 		run_count++;
 	}
 	if (run_count > 0)
-		recorder_add_many(&w->recorder, op, (uint64_t)run_count * (uint32_t)length_bytes,
-				  run_ns, run_count);
+		recorder_add_many(&w->recorder, op, run_count * bytes, run_ns, run_count);
 }
 
 static inline __attribute__((always_inline)) void plain_run(struct worker *w, enum io_kind kind)
@@ -382,7 +381,8 @@ static bool next_request(struct worker *w, struct io *io)
 	}
 	w->is_held = false;
 	if (w->left_bytes != WORK_UNLIMITED)
-		w->left_bytes -= io->length_bytes < w->left_bytes ? io->length_bytes : w->left_bytes;
+		w->left_bytes -= io->length_bytes < w->left_bytes ? io->length_bytes :
+								    w->left_bytes;
 	if (w->left_count != WORK_UNLIMITED)
 		w->left_count--;
 	w->unsynced_count += io->kind == IO_WRITE;
@@ -396,7 +396,8 @@ static void content(struct worker *w, struct io *io)
 
 	/* What is to be read back must be there as bytes: no tag stands for it. */
 	if (work->map.words) {
-		verify_fill(&work->map, &work->data, io->buffer, io->offset_bytes, io->length_bytes);
+		verify_fill(&work->map, &work->data, io->buffer, io->offset_bytes,
+			    io->length_bytes);
 		return;
 	}
 	io->content_tag = random_mix(work->seed ^ generation) | 1;

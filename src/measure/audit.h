@@ -18,7 +18,8 @@
 /* What the file system and what lies under it do to the data on its way. */
 struct audit_place {
 	bool compressing, encrypting, copy_on_write, memory_backed, remote, fuse;
-	char compression[48], encryption[48];	/* how it is known: "zstd:3 (mount option)", "dm-crypt" */
+	/* How it is known: "zstd:3 (mount option)", "dm-crypt, home". */
+	char compression[48], encryption[48];
 	char memory[32];			/* "tmpfs", "zram" */
 	char cgroup_limit[192];		/* "io.max rbps=1048576 of /user.slice"; "" = no limit */
 	uint64_t cache_bytes_guess;	/* a cache the tested range should exceed; 0 = none known */
@@ -28,8 +29,8 @@ struct audit_place {
 
 /* What was found by looking at the data before it is read. */
 struct audit_samples {
-	double hole_ratio;		/* share of the range in holes or unwritten extents; -1 = not known */
-	double zero_ratio;		/* share of sampled blocks that are all zeros; -1 = not sampled */
+	double hole_ratio;	/* share of the range in holes, unwritten extents; -1 = not known */
+	double zero_ratio;	/* share of sampled blocks that are all zeros; -1 = not sampled */
 	uint32_t zero_sample_count;
 	uint32_t extent_count, extent_misaligned_count;	/* starts on the device off 4 KiB */
 	bool shared_extents;		/* reflinked: a write there copies first */
@@ -48,7 +49,8 @@ struct audit_facts {
 
 	struct device_counters before, after;	/* of the device, all users */
 	bool have_counters;
-	uint64_t own_read_bytes, own_write_bytes;	/* this process at the block layer, ramp included */
+	/* What this process asked of the block layer, ramp included. */
+	uint64_t own_read_bytes, own_write_bytes;
 	bool have_own;
 	bool direct_refused;		/* O_DIRECT was asked for and not to be had */
 	double ceiling_iops;		/* same workload on the null target; 0 = not measured */

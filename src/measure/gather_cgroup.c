@@ -27,7 +27,7 @@ static bool own_group(const char *root, char *ret, size_t ret_bytes)
 	return false;
 }
 
-/* Where the unified hierarchy is mounted; a space in it would be written as \040: not found then. */
+/* Where the unified hierarchy is mounted; one with a space in its path (\040) is not found. */
 static bool hierarchy(const char *root, char *ret, size_t ret_bytes)
 {
 	char path[PATH_MAX], line[2 * PATH_MAX], mount_point[PATH_MAX];

@@ -168,7 +168,8 @@ static void place_of_device(const char *root, const char *name, struct audit_pla
 	/* brd is /dev/ram0 …; zram keeps pages of memory, compressed. */
 	if (has_prefix(name, "zram") || has_prefix(name, "ram")) {
 		ret->memory_backed = true;
-		snprintf(ret->memory, sizeof(ret->memory), "%s", has_prefix(name, "z") ? "zram" : "brd");
+		snprintf(ret->memory, sizeof(ret->memory), "%s",
+			 has_prefix(name, "z") ? "zram" : "brd");
 	}
 	if (!has_prefix(name, "loop"))
 		return;
@@ -224,8 +225,8 @@ static void guess_cache(const char *root, const struct target_info *info, bool d
 		return;
 	}
 	/* A virtual disk's cache is its host's, and unknown. */
-	if (!info->device[0] || !(has_prefix(info->device, "sd") || has_prefix(info->device, "nvme") ||
-				  has_prefix(info->device, "mmcblk")))
+	if (!has_prefix(info->device, "sd") && !has_prefix(info->device, "nvme") &&
+	    !has_prefix(info->device, "mmcblk"))
 		return;
 	ret->cache_bytes_guess = info->rotational ? 256 * MIB : capacity_bytes / 1024;
 	if (ret->cache_bytes_guess > 2 * GIB)

@@ -16,15 +16,15 @@ struct progress_ctx {
 	uint64_t done_bytes;	/* by the parts before this one */
 };
 
-/* The reference drive is tested as a file would be: on its first bytes, written before. */
-#define LAYOUT_SIM_BYTES (8 * GIB)
+/* A blank drive is tested as a file would be: on its first bytes, written before. */
+#define LAYOUT_DRIVE_BYTES (8 * GIB)
 
 static uint64_t whole_bytes(const struct session *s)
 {
 	const struct target_info *info = &s->target->info;
 
-	if (info->kind == TARGET_SIM && info->size_bytes > LAYOUT_SIM_BYTES)
-		return LAYOUT_SIM_BYTES;
+	if (info->kind != TARGET_DIRECTORY && info->size_bytes > LAYOUT_DRIVE_BYTES)
+		return LAYOUT_DRIVE_BYTES;
 	return info->size_bytes;
 }
 
@@ -167,7 +167,7 @@ static int cut_off(struct session *s, struct err *err)
 
 	if (laid_out_bytes == info->size_bytes)
 		return 0;
-	if (info->kind == TARGET_SIM) {
+	if (info->kind != TARGET_DIRECTORY) {
 		s->range_bytes = laid_out_bytes;
 		return 0;
 	}
@@ -176,6 +176,23 @@ static int cut_off(struct session *s, struct err *err)
 	info->size_bytes = laid_out_bytes;
 	s->result->target.size_bytes = laid_out_bytes;
 	return 0;
+}
+
+static void describe_state(struct session *s)
+{
+	struct result *result = s->result;
+	char size[UNITS_TEXT_BYTES];
+
+	snprintf(result->state, sizeof(result->state), "laid-out");
+	if (s->target->info.kind == TARGET_DIRECTORY)
+		snprintf(result->state_text, sizeof(result->state_text),
+			 "the test file was written once in full, sequentially, with data that "
+			 "cannot be compressed; what the drive went through before is not known");
+	else
+		snprintf(result->state_text, sizeof(result->state_text),
+			 "a blank drive, whose first %s, all that was tested, were written once, "
+			 "sequentially, with data that cannot be compressed",
+			 units_format_size((double)result->layout_bytes, size));
 }
 
 int layout_run(struct session *s, uint64_t need_bytes, struct err *err)
@@ -193,13 +210,6 @@ int layout_run(struct session *s, uint64_t need_bytes, struct err *err)
 	r = cut_off(s, err);
 	if (r < 0)
 		return r;
-	snprintf(result->state, sizeof(result->state), "laid-out");
-	if (s->target->info.kind == TARGET_SIM)
-		snprintf(result->state_text, sizeof(result->state_text),
-			 "a new drive whose tested range was written once, sequentially");
-	else
-		snprintf(result->state_text, sizeof(result->state_text),
-			 "the test file was written once in full, sequentially, with data that "
-			 "cannot be compressed; what the drive went through before is not known");
+	describe_state(s);
 	return 0;
 }

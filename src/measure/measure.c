@@ -172,7 +172,8 @@ static void describe_state(struct session *s)
 
 	if (info->kind == TARGET_SIM) {
 		state = state ? state + strlen(",state=") : "fresh";
-		snprintf(result->state, sizeof(result->state), "%.*s", (int)strcspn(state, ","), state);
+		snprintf(result->state, sizeof(result->state), "%.*s",
+			 (int)strcspn(state, ","), state);
 		snprintf(result->state_text, sizeof(result->state_text),
 			 "the reference drive was made in this state");
 	} else if (info->kind == TARGET_NULL || info->kind == TARGET_CHAR) {
@@ -180,17 +181,30 @@ static void describe_state(struct session *s)
 	}
 }
 
+/* A drive that answers reads without its medium, because nothing was written to it. */
+static bool is_blank(const struct session *s)
+{
+	const struct target_info *info = &s->target->info;
+	struct audit_samples samples = { .zero_ratio = -1 };
+
+	if (info->kind == TARGET_SIM)
+		return strcmp(s->result->state, "fresh") == 0;
+	/* A disk reads what was never written like anything else; and it must be seen whole. */
+	if (info->kind != TARGET_BLOCK || !info->consent[0] || info->rotational)
+		return false;
+	gather_zeros(s->target, 0, info->size_bytes, &samples);
+	return samples.zero_ratio > 0.02;
+}
+
 /*
- * A directory's test file always. A new reference drive when it is checked, as a directory
- * would be; other plans on it may be about what a new drive does.
+ * A directory's test file always. A blank drive when it is checked and may be written: its
+ * reads would mean nothing otherwise. Other plans may be about what a blank drive does.
  */
 static bool wants_layout(const struct session *s)
 {
-	const struct target_info *info = &s->target->info;
-
-	if (info->kind == TARGET_SIM)
-		return s->options->layout_ns_max > 0 && strcmp(s->result->state, "fresh") == 0;
-	return info->ours;
+	if (s->target->info.kind == TARGET_DIRECTORY)
+		return true;
+	return s->options->layout_ns_max > 0 && is_blank(s);
 }
 
 static int lay_out(struct session *s, uint64_t need_bytes, struct err *err)

@@ -35,7 +35,8 @@ struct measure_options {
 	const char *erase_serial;	/* consent, as struct target_request */
 	const char *expendable_path;
 	uint64_t test_file_bytes;	/* 0 = what the phases name, else sensible */
-	uint64_t layout_ns_max;		/* then the test file ends where layout got; 0 = as long as it takes */
+	/* The test file ends where layout got by then; 0 = as long as it takes. */
+	uint64_t layout_ns_max;
 	const char *command;		/* for the result */
 	struct measure_observer observer;
 };

@@ -177,7 +177,7 @@ bool look_state(const struct audit_facts *facts, struct finding *ret)
 	if (!is_device_path(facts->info) || (strcmp(state, "unknown") != 0 && !laid_out))
 		return false;
 	say(ret, "what the drive went through before%s is not known: %s",
-	    laid_out ? " the test file was written" : "",
+	    laid_out ? " the range tested was written" : "",
 	    any_workload(facts, workload_writes) ? "an emptier or a fuller, dirtier drive writes "
 						   "at another speed"
 						 : "the age and layout of the data affect reads");

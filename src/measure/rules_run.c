@@ -167,6 +167,15 @@ static bool is_throttled(const struct audit_facts *facts)
 	return facts->measurement->temperature_c_max >= facts->temperature_limit_c;
 }
 
+/* What the reference drive says of itself; 0 elsewhere. */
+static double own_throttled_s(const struct measurement *m)
+{
+	for (uint32_t i = 0; m->drive && i < m->drive->row_count; i++)
+		if (strcmp(m->drive->rows[i].name, "throttled_ns") == 0)
+			return m->drive->rows[i].value / 1e9;
+	return 0;
+}
+
 bool look_throttled(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct measurement *m = facts->measurement;
@@ -178,9 +187,12 @@ bool look_throttled(const struct audit_facts *facts, struct finding *ret)
 	else if (facts->cpu_throttle_count)
 		say(ret, "the CPUs slowed themselves down %llu times for their temperature",
 		    (unsigned long long)facts->cpu_throttle_count);
+	else if (own_throttled_s(m) > 0)
+		say(ret, "the drive slowed itself down for its temperature during %.3g s of %.3g s",
+		    own_throttled_s(m), (double)m->duration_ns / 1e9);
 	else
 		return false;
-	advise(ret, "cool it, let it rest and measure again; quote the figure as throttled otherwise");
+	advise(ret, "cool it, let it rest and measure again; else quote the figure as throttled");
 	return true;
 }
 

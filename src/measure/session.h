@@ -20,8 +20,8 @@ struct session {
 	struct clock clock;
 	uint64_t virtual_ns;		/* the clock of the reference drive */
 	struct open_mode mode;
-	uint64_t range_bytes;		/* phases that name no range stay below; 0 = the target's size */
-	int claim_fd;			/* keeps the exclusive claim while target->fd is another; -1 */
+	uint64_t range_bytes;		/* phases that name none stay below; 0 = the whole target */
+	int claim_fd;			/* keeps the claim while target->fd is another; -1 */
 	struct audit_place place;
 	struct audit_samples samples;	/* of the range below */
 	uint64_t sampled_offset_bytes, sampled_size_bytes;	/* size 0 = none */

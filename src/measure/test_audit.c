@@ -256,6 +256,12 @@ static void punted(struct scene *s)
 	s->m->punted_count = s->m->ops[OP_READ].count / 2;
 }
 
+static void punted_large(struct scene *s)
+{
+	s->m->ops[OP_READ].count = GIB / MIB;	/* one in 10 ms */
+	s->m->punted_count = s->m->ops[OP_READ].count;
+}
+
 static void stepped(struct scene *s)
 {
 	strcpy(s->m->level, "stepped");
@@ -301,6 +307,23 @@ static void hot(struct scene *s)
 static void hot_cpus(struct scene *s)
 {
 	s->facts.cpu_throttle_count = 12;
+}
+
+static void on_sim(struct scene *s)
+{
+	s->info.kind = TARGET_SIM;
+	s->facts.have_counters = false;
+}
+
+static void hot_reference_drive(struct scene *s)
+{
+	on_sim(s);
+	s->m->drive = calloc(1, sizeof(*s->m->drive));
+	s->m->drive->row_count = 2;
+	strcpy(s->m->drive->rows[0].name, "erases");
+	s->m->drive->rows[0].value = 7;
+	strcpy(s->m->drive->rows[1].name, "throttled_ns");
+	s->m->drive->rows[1].value = 2.5e9;
 }
 
 static void warm(struct scene *s)
@@ -447,12 +470,6 @@ static void on_loop(struct scene *s)
 	s->facts.place.loop_buffered = true;
 }
 
-static void on_sim(struct scene *s)
-{
-	s->info.kind = TARGET_SIM;
-	s->facts.have_counters = false;
-}
-
 static void bfq(struct scene *s)
 {
 	strcpy(s->info.scheduler, "bfq");
@@ -501,7 +518,7 @@ static const struct provoking {
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, half_to_zstd, "compressible" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_WARNING, random_to_zstd, "cannot be compressed" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INFO, on_zstd, "zstd:3" },
-	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, stored_short, "512 B of the 8.00 GiB written" },
+	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, stored_short, "stores 512 B of the 8.00" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, compressed_before, "stored compressed" },
 	{ "rate-not-sustained", AUDIT_MEASUREMENT, SEVERITY_WARNING, overloaded, "1.2" },
 	{ "generator-bound", AUDIT_MEASUREMENT, SEVERITY_WARNING, busy_worker, "97 % of a CPU" },
@@ -511,12 +528,14 @@ static const struct provoking {
 	{ "depth-not-reached", AUDIT_MEASUREMENT, SEVERITY_WARNING, buffered_libaio, "libaio" },
 	{ "depth-not-reached", AUDIT_MEASUREMENT, SEVERITY_WARNING, shallow, "4.5 requests" },
 	{ "punted-to-kernel-threads", AUDIT_MEASUREMENT, SEVERITY_WARNING, punted, "50 %" },
+	{ "punted-to-kernel-threads", AUDIT_MEASUREMENT, SEVERITY_INFO, punted_large, "little" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, stepped, "for 41 s, then" },
 	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, drifting, "first fifth" },
-	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, cyclic, "is cyclic" },
+	{ "not-level", AUDIT_MEASUREMENT, SEVERITY_WARNING, cyclic, "every 5 s" },
 	{ "background-io", AUDIT_MEASUREMENT, SEVERITY_WARNING, background, "16 % of what" },
 	{ "throttled", AUDIT_MEASUREMENT, SEVERITY_WARNING, hot, "82 °C" },
 	{ "throttled", AUDIT_MEASUREMENT, SEVERITY_WARNING, hot_cpus, "12 times" },
+	{ "throttled", AUDIT_MEASUREMENT, SEVERITY_WARNING, hot_reference_drive, "2.5 s of 10 s" },
 	{ "temperature", AUDIT_MEASUREMENT, SEVERITY_WARNING, warm, "78 °C" },
 	{ "cpu-steal", AUDIT_MEASUREMENT, SEVERITY_WARNING, stolen, "8.0 %" },
 	{ "misaligned", AUDIT_MEASUREMENT, SEVERITY_WARNING, small_blocks, "physical block of 4k" },

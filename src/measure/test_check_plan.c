@@ -80,7 +80,8 @@ static void time_is_what_was_promised(void)
 			struct plan plan;
 			uint64_t sum_ns = reads_only ? 0 : measure_check_layout_ns(cases[i].length);
 
-			CHECK_EQ(measure_check_plan(&plan, ".", cases[i].length, reads_only, NULL), 0);
+			CHECK_EQ(measure_check_plan(&plan, ".", cases[i].length, reads_only,
+						    NULL), 0);
 			for (size_t k = 0; k < plan.phase_count; k++)
 				sum_ns += plan.phases[k].workload.ramp_ns +
 					  plan.phases[k].workload.runtime_ns;

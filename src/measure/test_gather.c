@@ -193,7 +193,8 @@ static void limits_are_found_in_our_group_and_above_it(void)
 	put("/proc/self/mountinfo",
 	    "22 27 0:21 / /proc rw - proc proc rw\n"
 	    "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n");
-	put("/sys/fs/cgroup/user.slice/job.scope/io.max", "8:16 rbps=1 wbps=max riops=max wiops=max\n");
+	put("/sys/fs/cgroup/user.slice/job.scope/io.max",
+	    "8:16 rbps=1 wbps=max riops=max wiops=max\n");
 	cgroup_limit("");
 	put("/sys/fs/cgroup/user.slice/io.max",
 	    "8:16 rbps=1 wbps=1 riops=1 wiops=1\n8:0 rbps=1048576 wbps=max riops=max wiops=max\n");
@@ -249,7 +250,8 @@ static void the_machine_is_described_from_its_files(void)
 	struct machine machine;
 
 	new_machine();
-	put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu hypervisor lm\n");
+	put("/proc/cpuinfo",
+	    "processor\t: 0\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu hypervisor lm\n");
 	put("/proc/meminfo", "MemTotal:        2097152 kB\n");
 	put("/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
 	put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
@@ -273,7 +275,8 @@ static void meters_read_own_bytes_and_steal(void)
 	new_machine();
 	gather_meters(root, &target, &meters);
 	CHECK(!meters.have_own && !meters.have_device);
-	put("/proc/self/io", "rchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 1\n");
+	put("/proc/self/io",
+	    "rchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 1\n");
 	put("/proc/stat", "cpu  1 2 3 4 5 6 7 250 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n");
 	gather_meters(root, &target, &meters);
 	CHECK(meters.have_own);

@@ -111,13 +111,14 @@ static void variables_are_taken_from_the_environment(void)
 	plan_done(&plan);
 }
 
-/* Printed, read and printed again: the same text, and the same plan within. */
 /* Field by field: the padding between members is nobody's. */
 static void check_same(const struct workload *got, const struct workload *want)
 {
 	for (const struct field *field = workload_fields; field->name; field++) {
 		struct text a = TEXT_INIT, b = TEXT_INIT;
 
+		if (field->input_only)
+			continue;
 		field_print(field, got, &a);
 		field_print(field, want, &b);
 		CHECK_STR(text_string(&a), text_string(&b));
@@ -126,6 +127,7 @@ static void check_same(const struct workload *got, const struct workload *want)
 	}
 }
 
+/* Printed, read and printed again: the same text, and the same plan within. */
 static void what_is_printed_reads_back_as_it_was(void)
 {
 	static const struct {

@@ -3,26 +3,45 @@
 /*
  * What was written, by logical 4 KiB page, sparse. A page is one tag while its eight
  * sectors agree; else a struct mixed with a tag per sector and bytes for those that were
- * written as bytes. A full drive of unique tags costs 9 bytes a page.
+ * written as bytes. A full drive of unique tags costs 8 bytes a page.
  */
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/drive.h"
 
 #define SECTOR 512u
 
+/* Zero pages until touched: an empty terabyte costs nothing. */
+static void *content_memory(uint64_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
+static uint64_t mixed_words(const struct content *c)
+{
+	return c->pages / 64 + 1;
+}
+
 int content_init(struct content *c, uint64_t capacity_bytes, struct err *err)
 {
-	const uint64_t pages = (capacity_bytes + CONTENT_PAGE - 1) / CONTENT_PAGE;
-
 	memset(c, 0, sizeof(*c));
-	c->leaf_count = (pages + CONTENT_LEAF - 1) / CONTENT_LEAF;
-	c->leaves = calloc(c->leaf_count, sizeof(struct leaf *));
-	if (!c->leaves)
+	if (capacity_bytes == 0)
+		return 0;
+	c->pages = (capacity_bytes + CONTENT_PAGE - 1) / CONTENT_PAGE;
+	c->values = content_memory(c->pages * sizeof(*c->values));
+	c->mixed = content_memory(mixed_words(c) * sizeof(*c->mixed));
+	if (!c->values || !c->mixed)
 		return err_set(err, -ENOMEM, "sim: no memory for content");
 	return 0;
 }
@@ -34,46 +53,29 @@ static struct mixed *as_mixed(uint64_t value)
 
 void content_drop(struct cell cell)
 {
-	if (cell.kind != CELL_MIXED)
+	if (!cell.is_mixed)
 		return;
 	free(as_mixed(cell.value)->bytes);
 	free(as_mixed(cell.value));
 }
 
-void content_done(struct content *c)
-{
-	for (uint64_t i = 0; c->leaves && i < c->leaf_count; i++) {
-		struct leaf *leaf = c->leaves[i];
-
-		for (uint32_t j = 0; leaf && j < CONTENT_LEAF; j++)
-			content_drop((struct cell){ leaf->values[j], leaf->kinds[j] });
-		free(leaf);
-	}
-	free(c->leaves);
-	memset(c, 0, sizeof(*c));
-}
-
-static struct leaf *leaf_for(struct content *c, uint64_t page)
-{
-	struct leaf **leaf = &c->leaves[page / CONTENT_LEAF];
-
-	assert(page / CONTENT_LEAF < c->leaf_count);
-	if (!*leaf) {
-		*leaf = calloc(1, sizeof(**leaf));
-		if (!*leaf)
-			abort();	/* no room for what the drive must remember */
-		c->memory_bytes += sizeof(**leaf);
-	}
-	return *leaf;
-}
-
 static struct cell cell_at(const struct content *c, uint64_t page)
 {
-	const struct leaf *leaf = c->leaves[page / CONTENT_LEAF];
+	assert(page < c->pages);
+	return (struct cell){ c->values[page], c->mixed[page / 64] >> (page % 64) & 1 };
+}
 
-	if (!leaf)
-		return (struct cell){ 0, CELL_EMPTY };
-	return (struct cell){ leaf->values[page % CONTENT_LEAF], leaf->kinds[page % CONTENT_LEAF] };
+void content_done(struct content *c)
+{
+	for (uint64_t word = 0; c->mixed && word < mixed_words(c); word++) {
+		for (uint64_t bits = c->mixed[word]; bits; bits &= bits - 1)
+			content_drop(cell_at(c, word * 64 + (uint64_t)__builtin_ctzll(bits)));
+	}
+	if (c->values)
+		munmap(c->values, c->pages * sizeof(*c->values));
+	if (c->mixed)
+		munmap(c->mixed, mixed_words(c) * sizeof(*c->mixed));
+	memset(c, 0, sizeof(*c));
 }
 
 struct cell content_take(struct content *c, uint64_t page)
@@ -81,7 +83,7 @@ struct cell content_take(struct content *c, uint64_t page)
 	struct cell cell = cell_at(c, page);
 	struct mixed *copy;
 
-	if (cell.kind != CELL_MIXED)
+	if (!cell.is_mixed)
 		return cell;
 	copy = malloc(sizeof(*copy));
 	if (!copy)
@@ -99,31 +101,32 @@ struct cell content_take(struct content *c, uint64_t page)
 
 void content_put(struct content *c, uint64_t page, struct cell cell)
 {
-	struct leaf *leaf = leaf_for(c, page);
-	const uint32_t i = page % CONTENT_LEAF;
+	const uint64_t bit = 1ull << (page % 64);
+	uint64_t *word = &c->mixed[page / 64];
 
-	content_drop((struct cell){ leaf->values[i], leaf->kinds[i] });
-	leaf->values[i] = cell.value;
-	leaf->kinds[i] = cell.kind;
+	content_drop(cell_at(c, page));
+	c->values[page] = cell.value;
+	if (cell.is_mixed)
+		*word |= bit;
+	else if (*word & bit)
+		*word &= ~bit;
 }
 
 /* The page as a struct mixed that may be changed. */
 static struct mixed *make_mixed(struct content *c, uint64_t page, bool with_bytes)
 {
-	struct leaf *leaf = leaf_for(c, page);
-	const uint32_t i = page % CONTENT_LEAF;
+	const struct cell old = cell_at(c, page);
 	struct mixed *mixed;
 
-	if (leaf->kinds[i] == CELL_MIXED) {
-		mixed = as_mixed(leaf->values[i]);
+	if (old.is_mixed) {
+		mixed = as_mixed(old.value);
 	} else {
 		mixed = calloc(1, sizeof(*mixed));
 		if (!mixed)
 			abort();
 		for (int sector = 0; sector < 8; sector++)
-			mixed->tags[sector] = leaf->kinds[i] == CELL_TAG ? leaf->values[i] : 0;
-		leaf->kinds[i] = CELL_MIXED;
-		leaf->values[i] = (uint64_t)(uintptr_t)mixed;
+			mixed->tags[sector] = old.value;
+		content_put(c, page, (struct cell){ (uint64_t)(uintptr_t)mixed, true });
 	}
 	if (with_bytes && !mixed->bytes) {
 		mixed->bytes = calloc(1, CONTENT_PAGE);
@@ -146,7 +149,8 @@ static void write_sectors(struct content *c, uint64_t offset, uint64_t length,
 
 	memcpy(mixed->bytes + in_page, bytes, length);
 	for (uint64_t at = 0; at < length; at += SECTOR)
-		mixed->tags[(in_page + at) / SECTOR] = SIM_TAG_BYTES;
+		mixed->tags[(in_page + at) / SECTOR] =
+			is_zero(bytes + at, SECTOR) ? SIM_TAG_ZEROS : SIM_TAG_BYTES;
 }
 
 static void write_tag(struct content *c, uint64_t offset, uint64_t length, uint64_t tag)
@@ -157,10 +161,10 @@ static void write_tag(struct content *c, uint64_t offset, uint64_t length, uint6
 	struct mixed *mixed;
 
 	if (length == CONTENT_PAGE) {
-		content_put(c, page, (struct cell){ tag, CELL_TAG });
+		content_put(c, page, (struct cell){ tag, false });
 		return;
 	}
-	if (old.kind == CELL_TAG && old.value == tag)
+	if (!old.is_mixed && old.value == tag)
 		return;
 	mixed = make_mixed(c, page, false);
 	for (uint64_t at = 0; at < length; at += SECTOR)
@@ -193,9 +197,7 @@ uint64_t content_tag(const struct content *c, uint64_t offset)
 {
 	const struct cell cell = cell_at(c, offset / CONTENT_PAGE);
 
-	if (cell.kind == CELL_EMPTY)
-		return SIM_TAG_ZEROS;
-	if (cell.kind == CELL_TAG)
+	if (!cell.is_mixed)
 		return cell.value;
 	return as_mixed(cell.value)->tags[offset % CONTENT_PAGE / SECTOR];
 }
@@ -211,7 +213,7 @@ void content_read(const struct content *c, uint64_t offset, unsigned char *ret)
 	const uint64_t tag = content_tag(c, offset);
 	const struct cell cell = cell_at(c, offset / CONTENT_PAGE);
 
-	if (tag == SIM_TAG_BYTES && cell.kind == CELL_MIXED)
+	if (tag == SIM_TAG_BYTES && cell.is_mixed)
 		memcpy(ret, as_mixed(cell.value)->bytes + offset % CONTENT_PAGE, SECTOR);
 	else
 		content_fill_tag(tag, ret, SECTOR);

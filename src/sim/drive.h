@@ -65,7 +65,7 @@ struct map {
 	uint32_t usable_blocks;	/* user capacity and spare, nothing else */
 	uint32_t reserve;	/* free blocks kept for cleaning */
 	uint32_t slc_static, slc_blocks, slc_units_per_block, slc_limit_units;
-	uint32_t close_clock, erase_max, wear_cursor;
+	uint32_t close_clock, erase_max, wear_cursor, pick_cursor;
 	uint32_t recent_left, recent_window;
 	uint32_t victim, victim_word;	/* being emptied, interleaved with host writes */
 	bool interleaving;	/* copies that go with the host's write */
@@ -161,7 +161,11 @@ struct flash {
 	struct channel *channels;
 	uint32_t die_count, channel_count;
 	uint32_t units_per_page, pages_per_unit, pages_per_die_block;
-	uint32_t unit_bytes;
+	uint32_t unit_bytes, units_shift, pages_shift;	/* log2 of the two above */
+	uint64_t page_bytes, die_magic;
+	uint8_t *die_channel;
+	bool has_slc;
+	uint64_t copy_transfer_ps, page_transfer_ps;
 	uint64_t read_ps, read_next_ps, program_ps, erase_ps, slc_read_ps, slc_program_ps;
 	uint64_t byte_ps_q10;	/* channel: picoseconds * 1024 for a byte */
 	uint64_t copy_cpu_ps, spread_ppm;
@@ -214,13 +218,10 @@ uint64_t flash_transfer_ps(const struct flash *f, uint64_t bytes);
 /* --- content -------------------------------------------------------------------------- */
 
 #define CONTENT_PAGE 4096u
-#define CONTENT_LEAF 512u	/* pages */
-
-enum cell_kind { CELL_EMPTY, CELL_TAG, CELL_MIXED };
 
 struct cell {			/* content of 4 KiB */
 	uint64_t value;		/* a tag, or a struct mixed pointer */
-	uint8_t kind;
+	bool is_mixed;
 };
 
 struct mixed {
@@ -228,14 +229,10 @@ struct mixed {
 	unsigned char *bytes;	/* CONTENT_PAGE, or NULL when no tag is SIM_TAG_BYTES */
 };
 
-struct leaf {
-	uint64_t values[CONTENT_LEAF];
-	uint8_t kinds[CONTENT_LEAF];
-};
-
 struct content {
-	struct leaf **leaves;
-	uint64_t leaf_count, memory_bytes;
+	uint64_t *values;	/* by page; never written is SIM_TAG_ZEROS */
+	uint64_t *mixed;	/* bit by page: the value is a pointer */
+	uint64_t pages;
 };
 
 int content_init(struct content *c, uint64_t capacity_bytes, struct err *err);

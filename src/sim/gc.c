@@ -19,20 +19,34 @@ void gc_refresh_group(struct map *m, uint32_t block)
 	m->group_min[block >> 6] = least;
 }
 
-static uint32_t pick_greedy(const struct map *m)
+static uint32_t find_in_group(const struct map *m, uint32_t from, uint32_t least)
 {
-	const uint32_t groups = (m->blocks + 63) / 64;
-	uint32_t least = HELD, block;
+	for (uint32_t block = from; block < (from | 63) + 1; block++) {
+		if (m->valid[block] == least)
+			return block;
+	}
+	return NO_BLOCK;
+}
+
+/* Among equals the next in turn, so that none is worn more than its like. */
+static uint32_t pick_greedy(struct map *m)
+{
+	const uint32_t groups = (m->blocks + 63) / 64, start = m->pick_cursor;
+	uint32_t least = HELD, block = NO_BLOCK, group = start >> 6;
 
 	for (uint32_t i = 0; i < groups; i++)
 		least = m->group_min[i] < least ? m->group_min[i] : least;
 	if (least >= HELD)
 		return NO_BLOCK;
-	for (block = 0; m->group_min[block >> 6] != least; block += 64)
-		;
-	while (m->valid[block] != least)
-		block++;
+	if (m->group_min[group] == least)
+		block = find_in_group(m, start, least);
+	while (block == NO_BLOCK) {
+		group = group + 1 < groups ? group + 1 : 0;
+		if (m->group_min[group] == least)
+			block = find_in_group(m, group << 6, least);
+	}
 	assert(block < m->blocks);
+	m->pick_cursor = block + 1 < m->blocks ? block + 1 : 0;
 	return block;
 }
 

@@ -29,7 +29,7 @@
  * Threads:	one at a time; several drives are independent.
  * Ownership:	sim_new returns an owned handle; sim_free takes NULL. Request pointers are
  *		borrowed for the call only. sim_submit allocates only for stored content.
- * Memory:	about 8.7 bytes per mapping unit, and 9 per 4 KiB page written with tags.
+ * Memory:	about 8.7 bytes per mapping unit, and 8 per 4 KiB page written with tags.
  */
 
 #include <stdbool.h>

@@ -51,7 +51,7 @@ void undo_push(struct sim *s, const struct undo *record)
 static void restore(struct sim *s, struct undo *record)
 {
 	content_put(&s->content, record->page, record->old);
-	record->old = (struct cell){ 0, CELL_EMPTY };
+	record->old = (struct cell){ 0, false };
 	if (!record->was_mapped && map_is_mapped(&s->map, record->unit))
 		map_unmap(&s->map, record->unit);
 }
@@ -86,7 +86,7 @@ static uint64_t take_back(struct sim *s, uint64_t t_ps)
 			lost++;
 		}
 		content_drop(record->old);
-		record->old = (struct cell){ 0, CELL_EMPTY };
+		record->old = (struct cell){ 0, false };
 	}
 	free(safe);
 	return lost;

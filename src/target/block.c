@@ -27,6 +27,8 @@ static int check_gate(int fd, const char *name, const struct target_request *req
 	int r;
 
 	r = gate_check_use("", name, err);
+	if (r == 0)
+		r = gate_check_locks(fd, name, err);
 	if (r < 0)
 		return r;
 	r = signature_find(fd, name, signature, sizeof(signature), err);
@@ -89,8 +91,8 @@ static int open_for_writing(struct target *target, const struct target_request *
 	if (ioctl(target->fd, BLKROGET, &read_only) == 0 && read_only)
 		return err_set(err, -EROFS, "%s is set read-only; not touched", name);
 	if (opened != device || strcmp(name, opened_name) != 0)
-		return err_set(err, -EBUSY, "%s became another device while it was opened; not touched",
-			       spec);
+		return err_set(err, -EBUSY,
+			       "%s became another device while it was opened; not touched", spec);
 	r = check_gate(target->fd, name, request, err);
 	if (r < 0)
 		return r;
@@ -108,13 +110,12 @@ static int describe(struct target *target, struct err *err)
 	int logical, read_only;
 	bool is_serial;
 	dev_t device;
-	int r;
 
-	r = find_name(target->fd, info->spec, name, &device, err);
-	if (r < 0)
-		return r;
-	stack_describe("", name, info);
-	gate_consent_name("", name, info->erase_name, &is_serial);
+	/* Without /sys a device can still be read; it just stays without a description. */
+	if (find_name(target->fd, info->spec, name, &device, NULL) == 0) {
+		stack_describe("", name, info);
+		gate_consent_name("", name, info->erase_name, &is_serial);
+	}
 	if (ioctl(target->fd, BLKGETSIZE64, &info->size_bytes) < 0)
 		return err_errno(err, -errno, "size of %s", info->spec);
 	if (ioctl(target->fd, BLKSSZGET, &logical) == 0)

@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -26,10 +27,15 @@ static int char_open(struct target *target, const struct target_request *request
 	if (fstat(path_fd, &st) < 0)
 		return err_errno(err, -errno, "%s", info->spec);
 	if (st.st_rdev != makedev(MEMORY_MAJOR, NULL_MINOR) &&
-	    st.st_rdev != makedev(MEMORY_MAJOR, ZERO_MINOR))
-		return err_set(err, -EINVAL,
-			       "%s is a character device; of those only /dev/null and /dev/zero are targets",
-			       info->spec);
+	    st.st_rdev != makedev(MEMORY_MAJOR, ZERO_MINOR)) {
+		err_set(err, -EINVAL,
+			"%s is a character device; of those only /dev/null and /dev/zero are "
+			"targets",
+			info->spec);
+		if (strncmp(info->path, "/dev/nvme", 9) == 0)
+			err_hint(err, "a drive's first namespace is %.64sn1", info->path);
+		return -EINVAL;
+	}
 	if (!request->writes && st.st_rdev == makedev(MEMORY_MAJOR, NULL_MINOR))
 		return err_set(err, -EFBIG, "/dev/null has nothing to read; read /dev/zero");
 	target->fd = r = target_reopen(path_fd, target_flags(request, request->writes));

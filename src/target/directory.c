@@ -90,7 +90,8 @@ static void directory_close(struct target *target)
 
 const struct target_ops target_directory = {
 	.mode = S_IFDIR,
-	.help = "DIR, a directory: tare makes its own unnamed file in it, which vanishes afterwards",
+	.help = "DIR, a directory: tare makes its own unnamed file in it, which vanishes "
+		"afterwards",
 	.open = directory_open,
 	.close = directory_close,
 };

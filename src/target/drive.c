@@ -126,7 +126,7 @@ void stack_drive(const char *root, const char *disk, struct target_info *info)
 	if (sysfs_read(info->model, sizeof(info->model), BLOCK "/device/model", root, disk) < 0)
 		sysfs_read(info->model, sizeof(info->model), BLOCK "/device/name", root, disk);
 	clean(info->model);
-	/* SCSI cuts the model after 16 characters, and some buses tell none; udev asked the drive. */
+	/* SCSI cuts the model after 16 characters, some buses tell none; udev asked the drive. */
 	read_udev(root, disk, "ID_MODEL", full, sizeof(full));
 	for (char *p = full; *p; p++)
 		if (*p == '_')
@@ -145,8 +145,10 @@ void stack_drive(const char *root, const char *disk, struct target_info *info)
 /* Names made from model and serial tell a person more than numbers of the standard. */
 static int by_id_rank(const char *link)
 {
-	static const char *const numbers[] = { "wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-",
-					       "dm-uuid-", "md-uuid-", "lvm-pv-uuid-" };
+	static const char *const numbers[] = {
+		"wwn-",	 "nvme-eui.", "nvme-uuid.", "nvme-nvme.",
+		"scsi-", "dm-uuid-",  "md-uuid-",   "lvm-pv-uuid-",
+	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
 		if (strncmp(link, numbers[i], strlen(numbers[i])) == 0)

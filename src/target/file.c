@@ -26,7 +26,8 @@ static int check_expendable(const struct target_info *info, const struct target_
 		err_set(err, -EPERM, "%s is not the file named as expendable (%s); not touched",
 			info->spec, request->expendable_path);
 	else
-		err_set(err, -EPERM, "%s is a file that tare did not make; not touched", info->spec);
+		err_set(err, -EPERM, "%s is a file that tare did not make; not touched",
+			info->spec);
 	err_hint(err, "name a directory: tare makes its own file there; or say that this one "
 		      "may be overwritten: --expendable=%.120s",
 		 info->spec);

@@ -38,11 +38,12 @@ static int find_kind(const char *name, const struct filter_kind **ret, struct er
 	}
 	nearest = text_nearest(name, kind_name, NULL);
 	if (nearest)
-		return err_set(err, -EINVAL, "no filter is called '%.64s'; did you mean '%s'?", name,
-			       nearest);
+		return err_set(err, -EINVAL, "no filter is called '%.64s'; did you mean '%s'?",
+			       name, nearest);
 	for (size_t i = 0; filter_kinds[i]; i++)
 		text_add(&list, "%s%s", i ? ", " : "", filter_kinds[i]->name);
-	err_set(err, -EINVAL, "no filter is called '%.64s'; there are %s", name, text_string(&list));
+	err_set(err, -EINVAL, "no filter is called '%.64s'; there are %s", name,
+		text_string(&list));
 	text_done(&list);
 	return -EINVAL;
 }
@@ -58,8 +59,8 @@ static int parse_link(char *text, struct link *link, struct err *err)
 	if (r < 0)
 		return r;
 	if (!colon || !colon[1])
-		return err_set(err, -EINVAL, "filter '%s' says not what to do; %s", link->kind->name,
-			       link->kind->help);
+		return err_set(err, -EINVAL, "filter '%s' says not what to do; %s",
+			       link->kind->name, link->kind->help);
 	assert(link->kind->options_bytes <= OPTIONS_BYTES);
 	return link->kind->parse(colon + 1, link->options, err);
 }
@@ -79,7 +80,8 @@ static int parse_chain(const char *spec, struct link chain[CHAIN_COUNT], struct 
 			return err_set(err, -EINVAL, "a chain has at most %d filters", CHAIN_COUNT);
 		if (length == 0 || length >= sizeof(text))
 			return err_set(err, -EINVAL,
-				       "a filter is written NAME:key=value,key=value; not '%.64s'", spec);
+				       "a filter is written NAME:key=value,key=value; not '%.64s'",
+				       spec);
 		memcpy(text, spec, length);
 		text[length] = '\0';
 		r = parse_link(text, &chain[count], err);
@@ -131,6 +133,8 @@ static int wrap(struct queue **queue, const struct link *link, const struct queu
 {
 	const struct filter_kind *kind = link->kind;
 	struct filter *filter = calloc(1, kind->filter_bytes);
+	/* Then when the next is due matters. */
+	const bool is_virtual = (*queue)->ops->next_ns || options->clock->virtual_ns;
 	int r = -ENOMEM;
 
 	if (!filter)
@@ -147,8 +151,7 @@ static int wrap(struct queue **queue, const struct link *link, const struct queu
 		.close = filter_close,
 		.push = kind->push,
 		.reap = kind->reap,
-		/* Virtual time below us or given by the clock: then when the next is due matters. */
-		.next_ns = (*queue)->ops->next_ns || options->clock->virtual_ns ? kind->next_ns : NULL,
+		.next_ns = is_virtual ? kind->next_ns : NULL,
 	};
 	filter->queue.ops = &filter->ops;
 	filter->queue.target = (*queue)->target;
@@ -240,7 +243,8 @@ int filter_reap(struct queue *queue, struct io_done *done, uint32_t min_count, u
 		wait = filter->inner_count;
 	if (own == max_count && own > 0)
 		return (int)own;
-	got = filter->inner->ops->reap(filter->inner, done + own, wait, max_count - own, deadline_ns);
+	got = filter->inner->ops->reap(filter->inner, done + own, wait, max_count - own,
+				       deadline_ns);
 	copy_facts(filter);
 	if (got < 0)
 		return own ? (int)own : got;

@@ -19,7 +19,7 @@ struct filter_kind;
 /* What every filter's own struct begins with. */
 struct filter {
 	struct queue queue;		/* ops points to the copy below */
-	struct queue_ops ops;		/* as the filter's, but synchronous and timed as the inner */
+	struct queue_ops ops;		/* the filter's, synchronous and timed as the inner */
 	const struct filter_kind *kind;
 	struct queue *inner;		/* owned */
 	const struct clock *clock;

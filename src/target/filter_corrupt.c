@@ -75,9 +75,11 @@ static int corrupt_parse(const char *text, void *options, struct err *err)
 	if (given < 0)
 		return given;
 	if (!(given & 1 << KEY_HOW))
-		return err_set(err, -EINVAL, "corrupt says not how; write corrupt:flip, stale, swap or torn");
+		return err_set(err, -EINVAL,
+			       "corrupt says not how; write corrupt:flip, stale, swap or torn");
 	if (o->every_count == 0)
-		return err_set(err, -EINVAL, "corrupt: every=0 would never do it; write every=1 or more");
+		return err_set(err, -EINVAL,
+			       "corrupt: every=0 would never do it; write every=1 or more");
 	o->has_at = given & 1 << KEY_AT;
 	o->has_seed = given & 1 << KEY_SEED;
 	if (o->how == CORRUPT_SWAP && o->has_at)
@@ -146,7 +148,8 @@ static void push_torn(struct corrupt *corrupt, struct flight *flight)
 {
 	struct io changed = flight->io;
 
-	changed.length_bytes = changed.length_bytes / 2 / corrupt->sector_bytes * corrupt->sector_bytes;
+	changed.length_bytes =
+		changed.length_bytes / 2 / corrupt->sector_bytes * corrupt->sector_bytes;
 	changed.content_tag = 0;
 	if (changed.length_bytes == 0) {	/* one sector is written whole or not at all */
 		filter_complete(&corrupt->filter, changed.tag, (int32_t)flight->io.length_bytes);
@@ -275,7 +278,8 @@ static int corrupt_reap(struct queue *queue, struct io_done *done, uint32_t min_
 		for (uint32_t from = count; from < end; from++)
 			if (settle(corrupt, &done[from]))
 				done[count++] = done[from];
-		if (count >= min_count || got == 0 || (!filter->inner_count && !filter->ready_count) ||
+		if (count >= min_count || got == 0 ||
+		    (!filter->inner_count && !filter->ready_count) ||
 		    clock_now_ns(filter->clock) >= deadline_ns)
 			return (int)count;
 	}

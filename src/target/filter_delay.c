@@ -188,7 +188,8 @@ static int delay_reap(struct queue *queue, struct io_done *done, uint32_t min_co
 		const bool interrupted = wait && delay->filter.inner_count && got == 0 &&
 					 clock_now_ns(delay->filter.clock) < until_ns;
 		count += hand_out(delay, done + count, max_count - count);
-		if (count >= min_count || interrupted || (!delay->held_count && !delay->filter.inner_count) ||
+		if (count >= min_count || interrupted ||
+		    (!delay->held_count && !delay->filter.inner_count) ||
 		    clock_now_ns(delay->filter.clock) >= deadline_ns)
 			return (int)count;
 	}

@@ -39,7 +39,8 @@ struct error {
 /* In the order of the bits that spec_parse returns. */
 enum { KEY_ERRNO, KEY_KIND, KEY_AFTER, KEY_EVERY, KEY_AT, KEY_SEED };
 static const struct spec_key error_keys[] = {
-	[KEY_ERRNO] = { "errno", SPEC_WORD, offsetof(struct error_options, errno_index), errno_words },
+	[KEY_ERRNO] = { "errno", SPEC_WORD, offsetof(struct error_options, errno_index),
+			errno_words },
 	[KEY_KIND] = { "kind", SPEC_WORD, offsetof(struct error_options, kind), kind_words },
 	[KEY_AFTER] = { "after", SPEC_COUNT, offsetof(struct error_options, after_count), NULL },
 	[KEY_EVERY] = { "every", SPEC_COUNT, offsetof(struct error_options, every_count), NULL },
@@ -59,7 +60,8 @@ static int error_parse(const char *text, void *options, struct err *err)
 	if (given < 0)
 		return given;
 	if (o->every_count == 0)
-		return err_set(err, -EINVAL, "error: every=0 would never fail; write every=1 or more");
+		return err_set(err, -EINVAL,
+			       "error: every=0 would never fail; write every=1 or more");
 	o->has_at = given & 1 << KEY_AT;
 	o->has_seed = given & 1 << KEY_SEED;
 	return 0;

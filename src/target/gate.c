@@ -161,22 +161,25 @@ void gate_describe_use(const char *root, const char *name, char *text, size_t te
 		char one[448];
 
 		say_use(root, &uses.list[i], one, sizeof(one));
-		used += (size_t)snprintf(text + used, text_bytes - used, "%s%s", i ? "; " : "", one);
+		used += (size_t)snprintf(text + used, text_bytes - used, "%s%s", i ? "; " : "",
+					 one);
 	}
 }
 
 int gate_busy(const char *name, struct err *err)
 {
+	struct stack_names above = { 0 };
 	char point[256];
 	pid_t pid;
 
-	if (mounts_find_elsewhere(name, point, sizeof(point), &pid))
+	stack_above("", name, &above);
+	if (mounts_find_elsewhere(&above, point, sizeof(point), &pid))
 		return err_set(err, -EBUSY,
 			       "%s is in use (mounted at %s in the mount namespace of process %d); "
 			       "not touched",
 			       name, point, (int)pid);
-	err_set(err, -EBUSY, "%s is in use (another program holds it open exclusively); not touched",
-		name);
+	err_set(err, -EBUSY,
+		"%s is in use (another program holds it open exclusively); not touched", name);
 	err_hint(err, "see who has it: fuser -v /dev/%s", name);
 	return -EBUSY;
 }
@@ -256,6 +259,17 @@ static bool find_loop_over(const struct stat *file, char loop[STACK_NAME_BYTES])
 	return false;
 }
 
+/* Virtual machines and databases lock what they have open. */
+int gate_check_locks(int fd, const char *name, struct err *err)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+		return 0;
+	return err_set(err, -EBUSY, "%s is in use (another program has it locked); not touched",
+		       name);
+}
+
 int gate_check_file(int fd, const char *path, struct err *err)
 {
 	char loop[STACK_NAME_BYTES];
@@ -275,13 +289,13 @@ int gate_check_file(int fd, const char *path, struct err *err)
 		return err_set(err, -EBUSY, "%s is in use (it is swap); not touched", path);
 	if (find_loop_over(&st, loop))
 		return err_set(err, -EBUSY, "%s is in use (it backs %s); not touched", path, loop);
-	return 0;
+	return gate_check_locks(fd, path, err);
 }
 
 int gate_check_devtmpfs(int fd, const char *path, struct err *err)
 {
 	struct mount_facts facts;
-	struct stat dev, st;
+	struct stat dev, root, st;
 	struct mounts *mounts;
 	bool inside;
 	int r;
@@ -294,8 +308,9 @@ int gate_check_devtmpfs(int fd, const char *path, struct err *err)
 	inside = mounts_find_file(mounts, fd, &facts) && strcmp(facts.type, "devtmpfs") == 0;
 	mounts_close(mounts);
 	/* A container's /dev is a tmpfs, or a directory of its root. */
-	if ((strcmp(path, "/dev") == 0 || strncmp(path, "/dev/", 5) == 0) &&
-	    stat("/dev", &dev) == 0 && dev.st_dev == st.st_dev)
+	if (stat("/dev", &dev) == 0 && stat("/", &root) == 0 && dev.st_dev == st.st_dev &&
+	    (dev.st_dev != root.st_dev || strcmp(path, "/dev") == 0 ||
+	     strncmp(path, "/dev/", 5) == 0))
 		inside = true;
 	if (!inside)
 		return 0;

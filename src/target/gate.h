@@ -24,6 +24,9 @@ int gate_check_use(const char *root, const char *name, struct err *err);
 /* All uses in one line for a list of devices: "sda2 is mounted at /; sda3 is swap". */
 void gate_describe_use(const char *root, const char *name, char *text, size_t text_bytes);
 
+/* -EBUSY when a program holds a lock on the opened file or device. */
+int gate_check_locks(int fd, const char *name, struct err *err);
+
 /* The sentence for a device that somebody holds although nothing above was found. */
 int gate_busy(const char *name, struct err *err);
 
@@ -38,7 +41,7 @@ void gate_consent_name(const char *root, const char *name, char consent[64], boo
 int gate_check_consent(const char *root, const char *name, const char *erase_serial,
 		       const char *signature, struct err *err);
 
-/* -EBUSY when the regular file is swapped to or backs a loop device. */
+/* -EBUSY when the regular file is swapped to, backs a loop device, or is locked by a program. */
 int gate_check_file(int fd, const char *path, struct err *err);
 
 /* -EPERM when fd lies in the file system of device nodes, where no file of ours belongs. */

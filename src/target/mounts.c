@@ -205,7 +205,8 @@ bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *r
 		const bool same_id = (stx.stx_mask & STATX_MNT_ID) &&
 				     mnt_fs_get_id(fs) == (int)stx.stx_mnt_id;
 
-		if (same_id || (!(stx.stx_mask & STATX_MNT_ID) && mnt_fs_get_devno(fs) == st.st_dev))
+		if (same_id ||
+		    (!(stx.stx_mask & STATX_MNT_ID) && mnt_fs_get_devno(fs) == st.st_dev))
 			found = fs;
 	}
 	if (!found)
@@ -219,14 +220,15 @@ bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *r
 	return true;
 }
 
-bool mounts_find_elsewhere(const char *name, char *point, size_t point_bytes, pid_t *ret_pid)
+bool mounts_find_elsewhere(const struct stack_names *names, char *point, size_t point_bytes,
+			   pid_t *ret_pid)
 {
 	DEFER(defer_closedir) DIR *proc = opendir("/proc");
 	const struct dirent *entry;
 
 	while (proc && (entry = readdir(proc))) {
 		struct libmnt_table *table;
-		const char *found;
+		const char *found = NULL;
 		char path[PATH_MAX];
 
 		if (!isdigit((unsigned char)entry->d_name[0]))
@@ -235,7 +237,8 @@ bool mounts_find_elsewhere(const char *name, char *point, size_t point_bytes, pi
 		table = read_table("", path, false);
 		if (!table)
 			continue;
-		found = find_in_table("", table, name);
+		for (size_t i = 0; i < names->count && !found; i++)
+			found = find_in_table("", table, names->names[i]);
 		if (found)
 			snprintf(point, point_bytes, "%s", found);
 		mnt_unref_table(table);

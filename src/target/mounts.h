@@ -40,7 +40,8 @@ struct mount_facts {
 bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *ret);
 
 /*
- * Searches the mount namespaces of all processes we may look at. True with the mount point
- * and the process whose namespace has it.
+ * Searches the mount namespaces of all processes we may look at for one of the devices.
+ * True with the mount point and the process whose namespace has it.
  */
-bool mounts_find_elsewhere(const char *name, char *point, size_t point_bytes, pid_t *ret_pid);
+bool mounts_find_elsewhere(const struct stack_names *names, char *point, size_t point_bytes,
+			   pid_t *ret_pid);

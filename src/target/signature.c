@@ -46,8 +46,8 @@ static void say(const char *type, char *text, size_t text_bytes)
 	if (strstr(type, "_member"))
 		snprintf(text, text_bytes, "a RAID member (%s)", type);
 	else
-		snprintf(text, text_bytes, "%s %s file system", strchr("aeioux", type[0]) ? "an" : "a",
-			 type);
+		snprintf(text, text_bytes, "%s %s file system",
+			 strchr("aeioux", type[0]) ? "an" : "a", type);
 }
 
 static void append(char *text, size_t text_bytes, const char *words)

@@ -58,8 +58,8 @@ static int not_found(const char *spec, struct err *err)
 
 		snprintf(word, sizeof(word), "%.*s", (int)(colon - spec), spec);
 		nearest = text_nearest(word, scheme_name, NULL);
-		err_set(err, -EINVAL, "%s: no such file, and no kind of target is called '%s'", spec,
-			word);
+		err_set(err, -EINVAL, "%s: no such file, and no kind of target is called '%s'",
+			spec, word);
 		if (nearest)
 			err_hint(err, "did you mean '%s:'?", nearest);
 		return -EINVAL;
@@ -103,7 +103,8 @@ static int open_kind(struct target *target, const struct target_request *request
 		return err_errno(err, -errno, "%s", request->spec);
 	target->ops = kind_of_mode(st.st_mode);
 	if (!target->ops)
-		return err_set(err, -EINVAL, "%s is a %s; a target is a directory, a file or a block device",
+		return err_set(err, -EINVAL,
+			       "%s is a %s; a target is a directory, a file or a block device",
 			       request->spec, S_ISFIFO(st.st_mode) ? "pipe" : "socket");
 	return target->ops->open(target, request, path_fd, err);
 }
@@ -115,7 +116,8 @@ int target_open(struct target **ret, const struct target_request *request, struc
 
 	assert(request->spec);
 	if (!*request->spec)
-		return err_set(err, -EINVAL, "the target is empty; name a directory, a file or a device");
+		return err_set(err, -EINVAL,
+			       "the target is empty; name a directory, a file or a device");
 	if (strlen(request->spec) >= sizeof(target->info.spec))
 		return err_set(err, -EINVAL, "the target's name is longer than %zu bytes",
 			       sizeof(target->info.spec) - 1);
@@ -231,11 +233,13 @@ int target_check_size(const struct target *target, const struct target_request *
 	const struct target_info *info = &target->info;
 
 	if (info->size_bytes == 0)
-		return err_set(err, -EFBIG, "%s is empty: there is nothing to read, and tare does not extend it",
+		return err_set(err, -EFBIG,
+			       "%s is empty: there is nothing to read, and tare does not extend it",
 			       info->spec);
 	if (info->size_bytes >= request->need_bytes)
 		return 0;
-	return err_set(err, -EFBIG, "%s has %llu bytes, and %llu are needed; tare does not extend it",
+	return err_set(err, -EFBIG,
+		       "%s has %llu bytes, and %llu are needed; tare does not extend it",
 		       info->spec, (unsigned long long)info->size_bytes,
 		       (unsigned long long)request->need_bytes);
 }

@@ -29,8 +29,8 @@ struct target_request {
 	bool buffered;		/* without O_DIRECT */
 	bool atime;		/* without O_NOATIME */
 	int sync_flags;		/* O_DSYNC or O_SYNC or 0 */
-	uint64_t size_bytes;	/* of the test file in a directory; 0 = sensible: min(8 GiB, 10 % of free) */
-	uint64_t need_bytes;	/* least size that will do; a smaller target is refused, nothing is extended */
+	uint64_t size_bytes;	/* of the test file in a directory; 0 = min(8 GiB, 10 % of free) */
+	uint64_t need_bytes;	/* least size that will do; a smaller target is refused */
 	const char *erase_serial;	/* consent to erase this very device; NULL = none */
 	const char *expendable_path;	/* an existing file that may be overwritten; NULL = none */
 	const struct clock *clock;	/* sim: the virtual clock it will live under */
@@ -88,7 +88,7 @@ int target_filter(struct queue **queue, const char *filter_spec,
 		  const struct queue_options *options, struct err *err);
 int target_filter_check(const char *filter_spec, struct err *err);	/* parses only */
 
-/* What the kernel counted for the device since boot (/sys/dev/block/M:m/stat), in I/Os and bytes. */
+/* What the kernel counted for the device (/sys/dev/block/M:m/stat) since boot. */
 struct device_counters {
 	uint64_t read_count, read_bytes, write_count, write_bytes, discard_count, discard_bytes;
 	uint64_t flush_count, in_flight_count;
@@ -100,9 +100,9 @@ int target_reap_leftovers(void);
 
 /* A whole disk of this machine, for `tare devices`. */
 struct target_device {
-	struct target_info info;	/* kind TARGET_BLOCK, path "/dev/sda"; what needs no opening */
+	struct target_info info;	/* path "/dev/sda", and what needs no opening */
 	char by_id[256];		/* "/dev/disk/by-id/..." that names it, "" without one */
-	char use[256];			/* "sda2 is mounted at /; sda3 is swap"; "" when nothing is known */
+	char use[256];			/* "sda2 is mounted at /; sda3 is swap"; "" = not known */
 };
 
 /* All disks, in the order of their names; needs no rights. *ret is the caller's to free. */

@@ -166,7 +166,8 @@ static void specs_are_parsed_strictly(void)
 		{ "error:kind=writes", "error kind has no 'writes'; did you mean 'write'?" },
 		{ "error:every=0", "error: every=0 would never fail; write every=1 or more" },
 		{ "corrupt:filp", "corrupt has no 'filp'; did you mean 'flip'?" },
-		{ "corrupt:every=2", "corrupt says not how; write corrupt:flip, stale, swap or torn" },
+		{ "corrupt:every=2",
+		  "corrupt says not how; write corrupt:flip, stale, swap or torn" },
 		{ "corrupt:swap,at=4k", "corrupt: swap needs two places; leave at out" },
 		{ "delay:read=1ms;", "a filter is written NAME:key=value,key=value; not ''" },
 		{ "", "a filter is written NAME:key=value,key=value; not ''" },
@@ -243,7 +244,8 @@ static void jitter_adds_up_to_its_size_and_repeats_from_its_seed(void)
 			const uint64_t before_ns = virtual_ns;
 
 			do_one(IO_READ, 0);
-			CHECK(virtual_ns - before_ns >= 1000000 && virtual_ns - before_ns < 2000000);
+			CHECK(virtual_ns - before_ns >= 1000000 &&
+			      virtual_ns - before_ns < 2000000);
 			sums[run] += virtual_ns - before_ns;
 		}
 		done();

@@ -33,13 +33,14 @@ static void what_is_in_use_is_said_by_what_a_person_knows(void)
 		  "to test this drive safely: tare check /" },
 		{ "nvme0n1p1", "nvme0n1p1 is in use (nvme0n1p1 is mounted at /boot); not touched",
 		  "to test this drive safely: tare check /boot" },
-		{ "nvme0n1p2", "nvme0n1p2 holds the running system (dm-0 is mounted at /); not touched",
+		{ "nvme0n1p2",
+		  "nvme0n1p2 holds the running system (dm-0 is mounted at /); not touched", NULL },
+		{ "dm-0", "dm-0 holds the running system (dm-0 is mounted at /); not touched",
 		  NULL },
-		{ "dm-0", "dm-0 holds the running system (dm-0 is mounted at /); not touched", NULL },
 		{ "sda", "sda is in use (sda1 is mounted at /mnt/my data); not touched",
 		  "to test this drive safely: tare check /mnt/my data" },
 		{ "sda1", "sda1 is in use (sda1 is mounted at /mnt/my data); not touched", NULL },
-		{ "sda2", NULL, NULL },	/* its own bytes: nobody uses them */
+		{ "sda2", NULL, NULL }, /* its own bytes: nobody uses them */
 	};
 
 	check_uses("workstation", cases, sizeof(cases) / sizeof(cases[0]));
@@ -49,15 +50,17 @@ static void arrays_volumes_and_members_are_in_use(void)
 {
 	static const struct use_case cases[] = {
 		{ "sda", "sda holds the running system (md0 is mounted at /); not touched", NULL },
-		{ "sdb1", "sdb1 holds the running system (md0 is mounted at /); not touched", NULL },
+		{ "sdb1", "sdb1 holds the running system (md0 is mounted at /); not touched",
+		  NULL },
 		{ "sdc", "sdc is in use (dm-0 is mounted at /var); not touched",
 		  "to test this drive safely: tare check /var" },
 		{ "dm-1", "dm-1 is in use (dm-1 is swap); not touched", NULL },
-		{ "dm-2", NULL, NULL },	/* a volume nobody uses, beside others that are used */
+		{ "dm-2", NULL, NULL }, /* a volume nobody uses, beside others that are used */
 		{ "sdd", NULL, NULL },
 		{ "sde", "sde is in use (sde is mounted at /pool); not touched", NULL },
 		{ "sdf", "sdf is in use (sdf is mounted at /pool); not touched", NULL },
-		{ "sdg", "sdg is in use (sdg is part of loop0 (loop /dev/sdg)); not touched", NULL },
+		{ "sdg", "sdg is in use (sdg is part of loop0 (loop /dev/sdg)); not touched",
+		  NULL },
 	};
 
 	check_uses("server", cases, sizeof(cases) / sizeof(cases[0]));
@@ -145,8 +148,8 @@ static void a_refusal_says_what_to_write(void)
 		  "sda2 holds an ext4 file system, which writing would destroy; not touched");
 	CHECK_STR(err.hint, "if it may go: --erase-data=S3Z2NB0K123456X");
 	gate_check_consent(root, "sda2", "S7KHNJ0W700123A", "", &err);
-	CHECK_STR(err.text,
-		  "sda2 is not 'S7KHNJ0W700123A': its serial number is 'S3Z2NB0K123456X'; not touched");
+	CHECK_STR(err.text, "sda2 is not 'S7KHNJ0W700123A': its serial number is "
+			    "'S3Z2NB0K123456X'; not touched");
 	CHECK_EQ(gate_check_consent(root, "sda2", "S3Z2NB0K123456X", "", &err), 0);
 	fixture_done();
 }

@@ -19,7 +19,8 @@ static void names_come_by_number_and_by_any_link(void)
 	CHECK_EQ(stack_name_of_path(root, "/dev/mapper/luks-home", name), 0);
 	CHECK_STR(name, "dm-0");
 	CHECK_EQ(stack_name_of_path(
-			 root, "/dev/disk/by-id/nvme-Samsung_SSD_990_PRO_2TB_S7KHNJ0W700123A-part2", name),
+			 root, "/dev/disk/by-id/nvme-Samsung_SSD_990_PRO_2TB_S7KHNJ0W700123A-part2",
+			 name),
 		 0);
 	CHECK_STR(name, "nvme0n1p2");
 	CHECK_EQ(stack_name_of_path(root, "/dev/sdz", name), -ENOENT);

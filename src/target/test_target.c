@@ -56,8 +56,8 @@ static void null_has_the_size_it_is_given(void)
 	struct target *target;
 	struct err err;
 
-	CHECK_EQ(open_it(&(struct target_request){ .spec = "null:size=1g", .writes = true }, &target,
-			 &err),
+	CHECK_EQ(open_it(&(struct target_request){ .spec = "null:size=1g", .writes = true },
+			 &target, &err),
 		 0);
 	CHECK_EQ(target->info.size_bytes, GIB);
 	CHECK_EQ(target->info.kind, TARGET_NULL);
@@ -112,10 +112,12 @@ static void what_makes_no_sense_is_one_sentence(void)
 		      "the target is empty; name a directory, a file or a device");
 	check_refusal(&(struct target_request){ .spec = "nul:size=1g" }, -EINVAL,
 		      "nul:size=1g: no such file, and no kind of target is called 'nul'");
-	check_refusal(&(struct target_request){ .spec = "PHYSICALDRIVE:3", .writes = true }, -EINVAL,
+	check_refusal(&(struct target_request){ .spec = "PHYSICALDRIVE:3", .writes = true },
+		      -EINVAL,
 		      "PHYSICALDRIVE:3: no such file, and no kind of target is called "
 		      "'PHYSICALDRIVE'");
-	check_refusal(&(struct target_request){ .spec = "/dev/ nvme7n1p1", .writes = true }, -ENOENT,
+	check_refusal(&(struct target_request){ .spec = "/dev/ nvme7n1p1", .writes = true },
+		      -ENOENT,
 		      "/dev/ nvme7n1p1: no such file or directory; tare does not create it");
 	check_refusal(&(struct target_request){ .spec = "/dev/nvme9n9", .writes = true,
 						.size_bytes = GIB },
@@ -194,6 +196,26 @@ static void writing_a_file_needs_the_very_file_named(void)
 	remove_file(path);
 }
 
+static void a_file_that_a_program_has_locked_is_in_use(void)
+{
+	const char *path = make_file("image", MIB);
+	const struct target_request request = { .spec = path,
+						.writes = true,
+						.expendable_path = path };
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 100, .l_len = 1 };
+	const int other = open(path, O_RDWR | O_CLOEXEC);
+	struct target *target;
+	struct err err;
+
+	CHECK_EQ(fcntl(other, F_OFD_SETLK, &lock), 0);	/* as QEMU does with its images */
+	CHECK_EQ(open_it(&request, &target, &err), -EBUSY);
+	CHECK(strstr(err.text, "another program has it locked") != NULL);
+	close(other);
+	CHECK_EQ(open_it(&request, &target, &err), 0);
+	target_close(target);
+	remove_file(path);
+}
+
 static void a_directory_gets_a_file_that_vanishes(void)
 {
 	const char *path = make_file("f", 1);
@@ -221,7 +243,8 @@ static void zero_reads_and_null_writes(void)
 	struct target *target;
 	struct err err;
 
-	CHECK_EQ(open_it(&(struct target_request){ .spec = "/dev/null", .writes = true }, &target, &err),
+	CHECK_EQ(open_it(&(struct target_request){ .spec = "/dev/null", .writes = true }, &target,
+			 &err),
 		 0);
 	CHECK_EQ(target->info.kind, TARGET_CHAR);
 	CHECK_EQ(pwrite(target->fd, "x", 1, 4096), 1);
@@ -275,5 +298,6 @@ static void null_has_no_counters(void)
 TESTS(TEST(null_has_the_size_it_is_given), TEST(null_completes_everything_in_order_and_at_once),
       TEST(what_makes_no_sense_is_one_sentence), TEST(reading_a_file_leaves_it_alone),
       TEST(an_empty_file_is_refused), TEST(writing_a_file_needs_the_very_file_named),
+      TEST(a_file_that_a_program_has_locked_is_in_use),
       TEST(a_directory_gets_a_file_that_vanishes), TEST(zero_reads_and_null_writes),
       TEST(the_kernels_line_of_counters_is_read), TEST(null_has_no_counters))

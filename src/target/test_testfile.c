@@ -98,7 +98,8 @@ static void what_the_file_system_cannot_hold_is_capped_or_refused(void)
 
 static void each_way_gives_a_file_that_works_and_leaves_nothing(void)
 {
-	static const enum testfile_way ways[] = { TESTFILE_UNNAMED, TESTFILE_UNLINKED, TESTFILE_NOTED };
+	static const enum testfile_way ways[] = { TESTFILE_UNNAMED, TESTFILE_UNLINKED,
+						  TESTFILE_NOTED };
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		const struct testfile_place place = setup();
@@ -222,8 +223,10 @@ static void a_note_that_is_not_ours_names_nothing(void)
 	static const char *const texts[] = {
 		"",
 		"tare leftover 1\n",
-		"tare leftover 1\ntag 00112233445566778899aabbccddeeff\ninode 0\nsize 0\ndevice 0\npath %s",
-		"tare leftover 1\ntag 00112233445566778899aabbccddeeff\ninode 0\nsize 0\ndevice 0\npath x",
+		"tare leftover 1\ntag 00112233445566778899aabbccddeeff\ninode 0\nsize 0\ndevice "
+		"0\npath %s",
+		"tare leftover 1\ntag 00112233445566778899aabbccddeeff\ninode 0\nsize 0\ndevice "
+		"0\npath x",
 	};
 	const struct testfile_place place = setup();
 	char victim[512], note[512];
@@ -243,8 +246,9 @@ static void a_note_that_is_not_ours_names_nothing(void)
 		if (file) {
 			const char *mark = strstr(texts[i], "%s");
 
-			fprintf(file, "%.*s%s", (int)(mark ? mark - texts[i] : (long)strlen(texts[i])),
-				texts[i], mark ? victim : "");
+			fprintf(file, "%.*s%s",
+				(int)(mark ? mark - texts[i] : (long)strlen(texts[i])), texts[i],
+				mark ? victim : "");
 			fclose(file);
 		}
 		CHECK_EQ(testfile_reap(notes), 0);

@@ -47,7 +47,8 @@ int testfile_size(const struct testfile_room *room, uint64_t asked_bytes, uint64
 		asked_bytes = need_bytes;
 	if (asked_bytes) {
 		if (asked_bytes > room->file_max_bytes)
-			return err_set(err, -EFBIG, "a file of %s is more than may be here (%" PRIu64 " bytes)",
+			return err_set(err, -EFBIG,
+				       "a file of %s is more than may be here (%" PRIu64 " bytes)",
 				       units_format_bytes(asked_bytes, text), room->file_max_bytes);
 		if (asked_bytes > usable)
 			return no_room(room, asked_bytes, reserve, err);
@@ -61,7 +62,8 @@ int testfile_size(const struct testfile_room *room, uint64_t asked_bytes, uint64
 	size -= size % MIB;
 	if (size < TESTFILE_MIN_BYTES) {
 		err_set(err, -ENOSPC,
-			"no room for a test file: %s are free, and a tenth of that is less than 256 MiB",
+			"no room for a test file: %s are free, and a tenth of that is less than "
+			"256 MiB",
 			units_format_size((double)room->free_bytes, text));
 		err_hint(err, "free some, or say how large it may be: --size=%s",
 			 usable >= TESTFILE_MIN_BYTES ? "256m" : "64m");
@@ -127,8 +129,9 @@ static int note_begin(struct testfile *file, const struct testfile_place *place,
 	if (place->notes)
 		snprintf(notes, sizeof(notes), "%s", place->notes);
 	else if (testfile_notes_directory(notes, sizeof(notes)) < 0)
-		return err_set(err, -ENOENT,
-			       "neither XDG_STATE_HOME nor HOME says where to note the test file's name");
+		return err_set(
+			err, -ENOENT,
+			"neither XDG_STATE_HOME nor HOME says where to note the test file's name");
 	r = make_directories(notes);
 	if (r < 0)
 		return err_errno(err, r, "making %s, where a test file's name is noted", notes);
@@ -211,12 +214,16 @@ static int create_named(struct testfile *file, const struct testfile_place *plac
 		file->way = TESTFILE_UNLINKED;
 		note_end(file);
 		if (!works_without_name(file->fd))
-			return err_set(err, -ENOTSUP, "%s: a file without a name does not work there",
+			return err_set(err, -ENOTSUP,
+				       "%s: a file without a name does not work there",
 				       place->directory);
 		return 0;
 	}
-	return ways & TESTFILE_NOTED ? 0 : err_set(err, -ENOTSUP, "%s: a name cannot be removed while "
-						   "its file is open", place->directory);
+	return ways & TESTFILE_NOTED ? 0 :
+				       err_set(err, -ENOTSUP,
+					       "%s: a name cannot be removed while "
+					       "its file is open",
+					       place->directory);
 }
 
 int testfile_create(struct testfile *ret, const struct testfile_place *place, unsigned int ways,
@@ -314,7 +321,8 @@ static int note_read(int fd, struct note *note)
 		return -EINVAL;
 	snprintf(note->path, sizeof(note->path), "%s", text + path_at);
 	snprintf(name, sizeof(name), NAME_PREFIX "%s", note->tag);
-	return strlen(note->tag) == 32 && strcmp(strrchr(note->path, '/') + 1, name) == 0 ? 0 : -EINVAL;
+	return strlen(note->tag) == 32 && strcmp(strrchr(note->path, '/') + 1, name) == 0 ? 0 :
+											    -EINVAL;
 }
 
 /*

@@ -52,7 +52,7 @@ struct testfile_place {
 	int directory_fd;	/* O_PATH is enough; borrowed */
 	const char *directory;	/* its resolved path, for the note */
 	int flags;		/* O_DSYNC, O_SYNC or 0 */
-	const char *notes;	/* directory for the note; NULL = as testfile_notes_directory says */
+	const char *notes; /* directory for the note; NULL = as testfile_notes_directory says */
 };
 
 /* Tries the ways given in their order. On failure nothing is left and *ret is untouched. */

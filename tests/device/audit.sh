@@ -28,7 +28,8 @@ lacks()
 {
 	local code
 	for code; do
-		json_true "$WORK/run.json" "all(f['code'] != '$code' for f in d['findings'])" || return 1
+		json_true "$WORK/run.json" "all(f['code'] != '$code' for f in d['findings'])" ||
+			return 1
 	done
 }
 

@@ -21,7 +21,9 @@ before=$(free_bytes)
 "$TARE" run --rw=randread --size=900m --runtime=1s --json "$WORK/fs/dir" \
 	>"$WORK/full.json" 2>"$WORK/full.err" &
 pid=$!
-while kill -0 $pid 2>/dev/null && [ "$(free_bytes)" -gt $((before - 64 * 1048576)) ]; do sleep 0.01; done
+while kill -0 $pid 2>/dev/null && [ "$(free_bytes)" -gt $((before - 64 * 1048576)) ]; do
+	sleep 0.01
+done
 fallocate -l $(($(free_bytes) - 8 * 1048576)) "$WORK/fs/hog" 2>/dev/null
 wait $pid
 status=$?

@@ -12,7 +12,7 @@ fi
 
 . "$(dirname "$0")/lib.sh"
 OPEN_TARGET=${OPEN_TARGET:-$(dirname "$TARE")/tests/open_target}
-plan 39
+plan 42
 need_loop
 need_commands mkfs.ext4 mkswap swapon sha256sum python3
 
@@ -35,7 +35,7 @@ attack_once()
 {
 	local consent=$1 spec=$2
 	exits 3 "$OPEN_TARGET" --write ${consent:+"--erase-data=$consent"} "$spec" || return 1
-	[ ! -x "$TARE" ] || exits 3 "$TARE" run --rw=randwrite --bs=4k --runtime=1s ${consent:+"--erase-data=$consent"} \
+	exits 3 "$TARE" run --rw=randwrite --bs=4k --runtime=1s ${consent:+"--erase-data=$consent"} \
 		"$spec" </dev/null
 }
 
@@ -163,6 +163,15 @@ if [ -b "${loop}p1" ]; then
 		refused_saying "$(basename "$loop")p1 is mounted at $mnt" "$loop"
 	check 'a mounted partition' refused "${loop}p1"
 	umount "$mnt"
+	mount "${loop}p1" "$mnt"
+	unshare -m --propagation private sleep 1000 &
+	elsewhere=$!
+	sleep 0.3
+	umount "$mnt"
+	check 'a disk whose partition is mounted only in another mount namespace' \
+		refused_saying 'mount namespace of process' "$loop"
+	kill "$elsewhere"
+	wait "$elsewhere" 2>/dev/null
 	mkswap -q "${loop}p1" >/dev/null
 	swapon "${loop}p1"
 	check 'a disk whose partition is swap' refused_saying 'is swap' "$loop"
@@ -175,6 +184,7 @@ if [ -b "${loop}p1" ]; then
 	release
 else
 	for fact in 'a partition table' 'a disk whose partition is mounted' 'a mounted partition' \
+		'a disk whose partition is mounted only in another mount namespace' \
 		'a disk whose partition is swap' 'a partition that is swap' \
 		'swap space that is not in use' 'a disk whose partition another program holds'; do
 		skip "$fact" 'no partitions on loop devices here'
@@ -197,7 +207,7 @@ losetup -d "$upper"
 if command -v mkfs.btrfs >/dev/null && grep -qw btrfs /proc/filesystems; then
 	one=$(make_loop 128M)
 	two=$(make_loop 128M)
-	mkfs.btrfs -q -f -d raid0 -m raid0 "$one" "$two" 2>/dev/null
+	mkfs.btrfs -q -f -d raid0 -m raid0 "$one" "$two" >/dev/null 2>&1
 	btrfs device scan "$one" "$two" >/dev/null 2>&1
 	mount "$one" "$mnt"
 	check 'the first device of a mounted btrfs' refused_saying "is mounted at $mnt" "$one"
@@ -281,6 +291,17 @@ check 'a device that another program holds exclusively' \
 	exits 3 "$OPEN_TARGET" --write "--erase-data=$blank" "$loop"
 check 'and it is said' says 'another program holds it open exclusively'
 release
+locked()
+{
+	exits 3 python3 - "$OPEN_TARGET" "$loop" "$blank" <<'EOF'
+import fcntl, os, struct, subprocess, sys
+fd = os.open(sys.argv[2], os.O_RDWR)
+fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 100, 1, 0))
+sys.exit(subprocess.run([sys.argv[1], '--write', '--erase-data=' + sys.argv[3], sys.argv[2]]).returncode)
+EOF
+}
+check 'a device that a program has locked, as virtual machines do' locked
+check 'and it is said, too' says 'another program has it locked'
 blockdev --setro "$loop"
 check 'a device set read-only' exits 3 "$OPEN_TARGET" --write "--erase-data=$blank" "$loop"
 blockdev --setrw "$loop"

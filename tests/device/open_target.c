@@ -70,7 +70,8 @@ static void show(const struct target_info *info)
 	       target_kind_name(info->kind), info->path, info->device, info->device_major,
 	       info->device_minor, (unsigned long long)info->size_bytes, info->logical_block_bytes,
 	       info->physical_block_bytes, info->memory_align_bytes, info->offset_align_bytes);
-	printf("model=%s serial=%s firmware=%s transport=%s scheduler=%s cache=%s discard=%llu/%llu\n",
+	printf("model=%s serial=%s firmware=%s transport=%s scheduler=%s cache=%s "
+	       "discard=%llu/%llu\n",
 	       info->model, info->serial, info->firmware, info->transport, info->scheduler,
 	       info->write_cache, (unsigned long long)info->discard_granularity_bytes,
 	       (unsigned long long)info->discard_max_bytes);
