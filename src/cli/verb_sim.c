@@ -155,8 +155,15 @@ static int run_clean(struct invocation *inv)
 	struct err err = { 0 };
 	const int count = serve_clean(keep_note, notes, &err);
 
-	if (count >= 0)
+	if (count >= 0) {
 		clean_text(inv, count, notes, &text);
+	} else {
+		json_t *done;
+		size_t i;
+
+		json_array_foreach(notes, i, done)
+			serve_note(NULL, json_string_value(done));
+	}
 	json_decref(notes);
 	return count < 0 ? fail(inv, &err) : print_and_done(inv, &text);
 }
