@@ -463,8 +463,8 @@ bool map_collect(struct map *m, uint32_t block, enum stream to)
 
 		/* The moved bits go before the new ones are set: both may share the word. */
 		m->live[word] &= ~bits;
+		prefetch_word(m, (word + 1) << 6, next);
 		if (!m->flash && !m->recent_window && f->end - f->next >= 64) {
-			prefetch_word(m, (word + 1) << 6, next);
 			move_word_fast(m, word << 6, bits, f);
 		} else {
 			move_word(m, word << 6, bits, to);

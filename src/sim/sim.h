@@ -261,6 +261,12 @@ struct sim_result {
 void sim_submit(struct sim *sim, uint64_t now_ns, const struct sim_request *request,
 		struct sim_result *ret);
 
+/*
+ * A hint, without effect but on speed: this address comes soon. Random addresses miss the
+ * processor's caches in the drive's tables; told two requests ahead, the misses overlap.
+ */
+void sim_prefetch(const struct sim *sim, uint64_t offset_bytes);
+
 /* Lets time pass without a request: the same as happens before the next submission. */
 void sim_idle(struct sim *sim, uint64_t now_ns);
 /* The time at which everything submitted so far is finished, flash programs included. */
