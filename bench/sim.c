@@ -63,7 +63,8 @@ static void bench_mapping(const char *spec, double fills)
 	write_units(sim, &random, count);
 	t2 = cpu_s();
 	sim_stats(sim, &stats);
-	printf("mapping   %-52s %6.1f M/s  WA %.3f  set up %.2f s, %.1f fills %.2f s, %.2f B/page\n",
+	printf("mapping   %-52s %6.1f M/s  WA %.3f  set up %.2f s, %.1f fills %.2f s, "
+	       "%.2f B/page\n",
 	       spec, (double)count / (t2 - t1) * 1e-6, stats.write_amplification, t1 - t0, fills,
 	       t2 - t1, (double)sim_memory_bytes(sim) / (double)units);
 	sim_free(sim);

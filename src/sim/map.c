@@ -610,7 +610,8 @@ static enum stream host_stream(struct map *m, uint32_t unit)
 	if (m->config->slc != SIM_SLC_OFF && !m->slc_paused) {
 		if (slc_has_room(m))
 			return STREAM_SLC;
-		if (m->config->slc_full_fold && m->closed_slc.count && m->free.count >= m->reserve) {
+		if (m->config->slc_full_fold && m->closed_slc.count &&
+		    m->free.count >= m->reserve) {
 			fold(m);
 			if (slc_has_room(m))
 				return STREAM_SLC;

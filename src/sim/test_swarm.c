@@ -493,7 +493,8 @@ static void check_end(struct swarm *w)
 		fail(w, "host bytes add up");
 	if (stats.valid_bytes + stats.stale_bytes + stats.free_bytes != stats.raw_bytes)
 		fail(w, "pages are conserved");
-	if (stats.mapped_bytes != stats.valid_bytes || stats.mapped_bytes > w->config.capacity_bytes)
+	if (stats.mapped_bytes != stats.valid_bytes ||
+	    stats.mapped_bytes > w->config.capacity_bytes)
 		fail(w, "mapped bytes are valid bytes");
 	if (stats.flash_programmed_bytes < stats.gc_copied_bytes + stats.fold_copied_bytes)
 		fail(w, "copies are programmed");

@@ -360,8 +360,8 @@ static void hot_and_cold_apart_cost_less(void)
 		snprintf(spec, sizeof(spec), "page-greedy,capacity=%uk,content=off,state=steady,"
 			 "op=%g,streams=hot-cold", UNITS * 4, ops[i] * 100);
 		got = measure_skew(spec, .2, .8);
-		printf("# hot/cold apart op=%g %%: %.3f, between %.3f and %.3f\n", ops[i] * 100, got,
-		       best[i], mixed[i]);
+		printf("# hot/cold apart op=%g %%: %.3f, between %.3f and %.3f\n", ops[i] * 100,
+		       got, best[i], mixed[i]);
 		CHECK(got > best[i] && got < mixed[i]);
 	}
 }
@@ -385,8 +385,8 @@ static void hybrid_log_meets_its_formula(void)
 			 "mapping=hybrid,pages_per_block=%u,log=%g", UNITS * 4, cases[i].b,
 			 cases[i].log_percent);
 		got = measure(spec, 1);
-		printf("# hybrid b=%-3u log=%g %%: formula %.3f, drive %.3f (%+.2f %%)\n", cases[i].b,
-		       cases[i].log_percent, want, got, 100 * (got / want - 1));
+		printf("# hybrid b=%-3u log=%g %%: formula %.3f, drive %.3f (%+.2f %%)\n",
+		       cases[i].b, cases[i].log_percent, want, got, 100 * (got / want - 1));
 		CHECK_NEAR(got / want, 1, 0.03);
 	}
 }
