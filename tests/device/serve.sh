@@ -192,8 +192,10 @@ check 'SIGINT with a file system mounted: ends well' test $? = 0
 check 'and nothing is left' nothing_left
 
 start $drive,capacity=256m --loop
+dd if=/dev/zero of="$device" bs=64k oflag=direct conv=nocreat status=none 2>/dev/null &
+sleep 0.3
 ends TERM
-check 'SIGTERM: ends well' test $? = 0
+check 'SIGTERM with a writer on the device: ends well' test $? = 0
 check 'and nothing is left' nothing_left
 
 start $drive,capacity=256m --loop
