@@ -340,10 +340,11 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 	}
 }
 
-/* The last request of an amount is cut to what is left, in whole granules. */
+/* The last request of an amount is cut to what is left, in whole granules or checked blocks. */
 static uint32_t cut(const struct worker *w, uint32_t length_bytes)
 {
-	const uint64_t granule = w->work->range.granule_bytes;
+	const struct work *work = w->work;
+	const uint64_t granule = work->map.words ? work->map.unit_bytes : work->range.granule_bytes;
 
 	if (w->left_bytes >= length_bytes)
 		return length_bytes;

@@ -108,6 +108,6 @@ uint32_t gc_pick(struct map *m)
 	case SIM_GC_COST_BENEFIT:
 		return pick_cost_benefit(m);
 	}
-	assert(!"a policy without a choice");
+	assert(0 && "a policy without a choice");
 	return NO_BLOCK;
 }

@@ -229,7 +229,7 @@ static uint64_t dispatch(struct sim *s, uint64_t t_ps, const struct sim_request 
 	case SIM_KIND_COUNT:
 		break;
 	}
-	assert(!"a request of no kind");
+	assert(0 && "a request of no kind");
 	return t_ps;
 }
 

@@ -173,7 +173,7 @@ done
 verify()
 {
 	fio --name=v --filename="$1" --rw=randwrite --bsrange=512-64k --size=256m --ioengine=libaio \
-		--iodepth=16 --direct=1 --verify=crc32c --verify_fatal=1 --verify_backlog=256 \
+		--iodepth=16 --direct=1 --verify=crc32c --verify_fatal=1 --verify_backlog=256 --verify_state_save=0 \
 		--time_based --runtime="${SERVE_SECONDS:-5}" --randrepeat=0
 }
 if command -v fio >/dev/null; then
