@@ -15,6 +15,7 @@ need_root
 [ -c /dev/loop-control ] || skip_all 'no loop devices here'
 need_commands mkfs.ext4 mkfs.xfs mkfs.btrfs fstrim blkdiscard filefrag
 
+export TARE_RUNTIME_DIR="$WORK/registry"	# so that we clean for nobody else
 drive=${SERVE_DRIVE:-x25m-g2}
 server=
 stop_server()
@@ -58,7 +59,7 @@ nothing_left()
 	! grep -e "$WORK/ssd" -e "$device " /proc/self/mountinfo || return 1
 	[ "$device" = None ] || [ ! -e "/sys/block/$number" ] || { echo "$number is there"; return 1; }
 	[ ! -e "$WORK/ssd" ] || { echo "$WORK/ssd is there"; return 1; }
-	! grep -l "\"$WORK/ssd\"" /run/tare/*.drive 2>/dev/null
+	! grep -l "\"$WORK/ssd\"" "$TARE_RUNTIME_DIR"/*.drive 2>/dev/null
 }
 
 # stat_true EXPRESSION [options]: over the document of `tare sim stat`
@@ -245,7 +246,7 @@ as_nobody()
 	local dir=/tmp/tare-serve-test.$$ i
 	mkdir "$dir" && chown nobody "$dir" && cp "$WORK/data" "$dir/data" && chmod 644 "$dir/data"
 	# shellcheck disable=SC2016
-	setpriv --reuid nobody --regid nogroup --clear-groups env -u XDG_RUNTIME_DIR drive="$drive" bash -c '
+	setpriv --reuid nobody --regid nogroup --clear-groups env -u XDG_RUNTIME_DIR -u TARE_RUNTIME_DIR drive="$drive" bash -c '
 		set -eu; cd "$1"
 		"$2" sim serve $drive,capacity=256m "$1/ssd" --json >ready &
 		server=$!
