@@ -463,8 +463,8 @@ bool map_collect(struct map *m, uint32_t block, enum stream to)
 
 		/* The moved bits go before the new ones are set: both may share the word. */
 		m->live[word] &= ~bits;
+		prefetch_word(m, (word + 1) << 6, next);
 		if (!m->flash && !m->recent_window && f->end - f->next >= 64) {
-			prefetch_word(m, (word + 1) << 6, next);
 			move_word_fast(m, word << 6, bits, f);
 		} else {
 			move_word(m, word << 6, bits, to);
@@ -610,7 +610,8 @@ static enum stream host_stream(struct map *m, uint32_t unit)
 	if (m->config->slc != SIM_SLC_OFF && !m->slc_paused) {
 		if (slc_has_room(m))
 			return STREAM_SLC;
-		if (m->config->slc_full_fold && m->closed_slc.count && m->free.count >= m->reserve) {
+		if (m->config->slc_full_fold && m->closed_slc.count &&
+		    m->free.count >= m->reserve) {
 			fold(m);
 			if (slc_has_room(m))
 				return STREAM_SLC;

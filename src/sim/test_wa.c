@@ -360,8 +360,8 @@ static void hot_and_cold_apart_cost_less(void)
 		snprintf(spec, sizeof(spec), "page-greedy,capacity=%uk,content=off,state=steady,"
 			 "op=%g,streams=hot-cold", UNITS * 4, ops[i] * 100);
 		got = measure_skew(spec, .2, .8);
-		printf("# hot/cold apart op=%g %%: %.3f, between %.3f and %.3f\n", ops[i] * 100, got,
-		       best[i], mixed[i]);
+		printf("# hot/cold apart op=%g %%: %.3f, between %.3f and %.3f\n", ops[i] * 100,
+		       got, best[i], mixed[i]);
 		CHECK(got > best[i] && got < mixed[i]);
 	}
 }
@@ -385,8 +385,8 @@ static void hybrid_log_meets_its_formula(void)
 			 "mapping=hybrid,pages_per_block=%u,log=%g", UNITS * 4, cases[i].b,
 			 cases[i].log_percent);
 		got = measure(spec, 1);
-		printf("# hybrid b=%-3u log=%g %%: formula %.3f, drive %.3f (%+.2f %%)\n", cases[i].b,
-		       cases[i].log_percent, want, got, 100 * (got / want - 1));
+		printf("# hybrid b=%-3u log=%g %%: formula %.3f, drive %.3f (%+.2f %%)\n",
+		       cases[i].b, cases[i].log_percent, want, got, 100 * (got / want - 1));
 		CHECK_NEAR(got / want, 1, 0.03);
 	}
 }
@@ -405,8 +405,34 @@ static void steady_state_is_steady_from_the_first_write(void)
 	sim_free(sim);
 }
 
+/* The way of a benchmark: 8 GiB of requests, 32 at a time, on a steady drive of 1 GiB. */
+static void requests_give_the_same_amplification(void)
+{
+	struct sim *sim = open_drive("page-greedy,capacity=1g,op=12,pages_per_block=256,"
+				     "state=steady");
+	struct sim_request request = { .kind = SIM_WRITE, .length_bytes = 4096 };
+	uint64_t done[32] = { 0 }, now = 0;
+	struct sim_result result;
+	struct sim_stats stats;
+	struct random random;
+
+	random_init(&random, 8);
+	for (uint64_t i = 0; i < 8 * 262144; i++) {
+		now = done[i % 32] > now ? done[i % 32] : now;
+		request.offset_bytes = random_below(&random, 262144) * 4096;
+		request.tag = i + 1;
+		sim_submit(sim, now, &request, &result);
+		done[i % 32] = result.done_ns;
+	}
+	sim_stats(sim, &stats);
+	printf("# 8 GiB of requests: %.4f\n", stats.write_amplification);
+	CHECK_NEAR(stats.write_amplification / 4.763, 1, 0.005);
+	sim_free(sim);
+}
+
 TESTS(TEST(formulas_give_the_published_values), TEST(greedy_meets_the_finite_block_formula),
       TEST(fifo_meets_the_lambert_formula), TEST(random_victim_costs_alpha_over_op),
       TEST(ten_choices_meet_van_houdt), TEST(discarded_space_is_spare),
       TEST(skewed_writes_in_one_log), TEST(hot_and_cold_apart_cost_less),
-      TEST(hybrid_log_meets_its_formula), TEST(steady_state_is_steady_from_the_first_write))
+      TEST(hybrid_log_meets_its_formula), TEST(requests_give_the_same_amplification),
+      TEST(steady_state_is_steady_from_the_first_write))
