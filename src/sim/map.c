@@ -127,8 +127,8 @@ static int allocate_blocks(struct map *m)
 	m->data_block = calloc(m->logical_blocks, sizeof(*m->data_block));
 	m->open = calloc(m->open_count + 1, sizeof(*m->open));
 	m->memory_bytes += (uint64_t)n * (7 * 4 + 2);
-	if (!m->valid || !m->group_min || !m->super_min || !m->filled || !m->erases || !m->closed_at || !m->use ||
-	    !m->slc || !m->free.items || !m->closed.items || !m->closed_slc.items ||
+	if (!m->valid || !m->group_min || !m->super_min || !m->filled || !m->erases ||
+	    !m->closed_at || !m->use || !m->slc || !m->free.items || !m->closed.items || !m->closed_slc.items ||
 	    !m->data_block || !m->open)
 		return -ENOMEM;
 	return 0;
