@@ -88,7 +88,8 @@ static void misalignment_costs_less_when_reads_do_not_block(void)
 }
 
 TESTS(TEST(only_an_erase_brings_a_g1_back), TEST(a_sequential_pass_heals_sequential_writes),
-      TEST(misalignment_costs_less_when_reads_do_not_block), TEST(kingston_m_slows_down_by_files_and_recovers_by_trim),
+      TEST(misalignment_costs_less_when_reads_do_not_block),
+      TEST(kingston_m_slows_down_by_files_and_recovers_by_trim),
       TEST(m225_is_four_times_slower_when_its_file_fills_it),
       TEST(c300_is_eight_times_slower_misaligned), TEST(x25m_g1_loses_a_third_and_g2_nothing),
       TEST(jmf602_is_always_bad))
