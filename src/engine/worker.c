@@ -245,6 +245,11 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 	int (*const reap)(struct queue *, struct io_done *, uint32_t, uint32_t, uint64_t) =
 		queue->ops->reap;
 	const struct clock clock = *w->work->clock;
+	/*
+	 * At depth 1 a request starts where the one before was done: the loop's own 20 ns count as
+	 * latency, and one reading of the clock is saved.
+	 */
+	const bool one_stamp = w->depth_count == 1;
 	uint64_t now_ns = clock_now_ns(&clock);
 
 	/* An amount of bytes that is no whole number of requests is the general loop's to end. */
@@ -255,7 +260,7 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 		if (count > w->left_count)
 			count = (uint32_t)w->left_count;
 		if (count > 0)
-			plain_start(w, kind, count, clock_now_ns(&clock));
+			plain_start(w, kind, count, one_stamp ? now_ns : clock_now_ns(&clock));
 		r = reap(queue, w->dones, w->free_count && w->left_count ? 0 : w->wait_count,
 			 w->depth_count, NEVER_NS);
 		now_ns = clock_now_ns(&clock);
@@ -263,8 +268,13 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 			fail_queue(w, r);
 			return;
 		}
-		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0))
+		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0)) {
 			tick(w, now_ns);
+			plain_complete(w, kind, (uint32_t)r, now_ns);
+			/* Closing a second takes longer than a request may be charged for. */
+			now_ns = clock_now_ns(&clock);
+			continue;
+		}
 		plain_complete(w, kind, (uint32_t)r, now_ns);
 		if (w->work->batch_grows)
 			adapt_batch(w, count, (uint32_t)r);
