@@ -12,7 +12,7 @@ fi
 
 . "$(dirname "$0")/lib.sh"
 OPEN_TARGET=${OPEN_TARGET:-$(dirname "$TARE")/tests/open_target}
-plan 42
+plan $((41 + $(has_device_mapper && echo 1 || echo 0)))
 need_loop
 need_commands mkfs.ext4 mkswap swapon sha256sum python3
 
@@ -224,12 +224,14 @@ else
 fi
 
 loop=$(make_loop 16M)
-if cryptsetup -q luksFormat --type luks1 --iter-time 10 "$loop" - <<<secret 2>/dev/null &&
+if ! has_device_mapper; then
+	echo '# not tried: an open LUKS volume; this kernel is built without the device mapper'
+elif cryptsetup -q luksFormat --type luks1 --iter-time 10 "$loop" - <<<secret 2>/dev/null &&
 	cryptsetup open "$loop" tare-gate-$$ --key-file=- <<<secret 2>/dev/null; then
 	check 'an open LUKS volume' refused_saying 'is part of dm-' "$loop"
 	cryptsetup close tare-gate-$$
 else
-	skip 'an open LUKS volume' 'no device mapper here'
+	skip 'an open LUKS volume' 'cryptsetup does not work here'
 fi
 
 # --- data that no one uses just now ------------------------------------------------------------
