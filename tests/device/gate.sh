@@ -110,13 +110,21 @@ f.write(table + header(last, 1, last - 32))
 EOF
 }
 
-hold()	# DEVICE: another program has it exclusively until release
+# DEVICE: another program has it exclusively until release. Not ours alone on a machine that
+# looks at new devices: a probe may have it for a moment.
+hold()
 {
-	"$OPEN_TARGET" --write --hold "--erase-data=$(basename "$1")" "$1" >"$WORK/holder" 2>&1 &
-	holder=$!
-	for _ in $(seq 100); do
-		[ -s "$WORK/holder" ] && return
-		sleep 0.05
+	local try
+	for try in 1 2 3 4 5; do
+		"$OPEN_TARGET" --write --hold "--erase-data=$(basename "$1")" "$1" \
+			>"$WORK/holder" 2>"$WORK/holder.err" &
+		holder=$!
+		while kill -0 "$holder" 2>/dev/null; do
+			[ -s "$WORK/holder" ] && return
+			sleep 0.05
+		done
+		sed "s/^/# holder, try $try: /" "$WORK/holder.err"
+		sleep 0.2
 	done
 }
 
