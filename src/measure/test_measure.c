@@ -97,8 +97,8 @@ static void phases_run_in_order_and_are_named(void)
 	CHECK_STR(result.measurements[0].name, "rand-read-4k-q32");
 	CHECK_STR(result.measurements[1].name, "rand-read-4k-q32-2");
 	CHECK_STR(result.measurements[2].name, "mine");
-	CHECK(result.measurements[0].ops[OP_READ].count > 1000);
-	CHECK(result.measurements[2].ops[OP_WRITE].count > 1000);
+	CHECK(result.measurements[0].ops[OP_READ].count > 0);
+	CHECK(result.measurements[2].ops[OP_WRITE].count > 0);
 	CHECK_STR(result.measurements[0].level, "too short");
 	CHECK_STR(result.state, "stateless");
 	CHECK(found("memory-backed") != NULL);
