@@ -139,9 +139,11 @@ struct step_row {
 	const char *help;		/* one line, no full stop */
 	const struct field *fields;	/* over struct step */
 	const char *main_field;		/* what a value alone sets; NULL = none */
-	bool writes;			/* changes data: needs consent */
 };
 extern const struct step_row step_rows[STEP_KINDS];
+
+/* Whether it changes data; resting does only when it probes, settling unless it reads. */
+bool step_writes(const struct step *step);
 
 /* Presets of the kind. */
 void step_init(struct step *step, enum step_kind kind);
@@ -151,5 +153,5 @@ int step_check(const struct step *step, struct err *err);
 
 /* "fill:times=2,bs=128k", "fill=2", "trim". Sentences name the step; *ret untouched on failure. */
 int step_parse(const char *word, struct step *ret, struct err *err);
-/* step_parse takes it back; presets are left out. */
+/* step_parse takes it back, unless a path has a comma in it; presets are left out. */
 void step_print(const struct step *step, struct text *ret);
