@@ -226,6 +226,19 @@ static void sim_target_truth_end(struct target *target, struct drive_truth *ret)
 	}
 }
 
+static int sim_target_purge(struct target *target, struct err *err)
+{
+	struct sim_target *t = target->private;
+	const struct sim_request request = { .kind = SIM_PURGE };
+	struct sim_result result;
+
+	sim_submit(t->sim, clock_now_ns(t->clock) - t->birth_ns, &request, &result);
+	if (result.error)
+		return err_errno(err, result.error, "%s: purge", target->info.spec);
+	clock_sleep_until(t->clock, t->birth_ns + result.done_ns, NULL);
+	return 0;
+}
+
 static void describe(struct target_info *info, const struct sim *sim)
 {
 	struct sim_identity id;
@@ -295,6 +308,7 @@ static int sim_target_open(struct target *target, const struct target_request *r
 	target->queue = &sim_queue_ops;
 	target->truth_begin = sim_target_truth_begin;
 	target->truth_end = sim_target_truth_end;
+	target->purge = sim_target_purge;
 	return target_check_size(target, request, err);
 }
 

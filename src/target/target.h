@@ -64,6 +64,9 @@ struct target {
 	 */
 	void (*truth_begin)(struct target *target);
 	void (*truth_end)(struct target *target, struct drive_truth *ret);
+
+	/* Everything erased, by a command of its own; time goes on to its end. NULL elsewhere. */
+	int (*purge)(struct target *target, struct err *err);
 };
 
 /*
