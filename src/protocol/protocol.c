@@ -11,10 +11,12 @@
 #include "protocol/checkpoint.h"
 #include "protocol/kit.h"
 
-extern const struct protocol protocol_three_state;
+extern const struct protocol protocol_three_state, protocol_alignment, protocol_cache;
 
 const struct protocol *const protocols[] = {
 	&protocol_three_state,
+	&protocol_alignment,
+	&protocol_cache,
 	NULL,
 };
 

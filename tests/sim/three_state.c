@@ -85,7 +85,6 @@ static void nothing_is_lost(void)
 		ON(PLAIN ",link=10MB,program_time=20us,erase_time=50us", "nothing-to-recover"),
 		ON(PLAIN ",link=10MB,program_time=20us,erase_time=50us,trim=none,seed=2",
 		   "nothing-to-recover"),
-		ON("jmf602,capacity=256m,content=off", "nothing-to-recover"),
 	};
 
 	scenarios_hold(scenarios, ARRAY_COUNT(scenarios));
