@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/defer.h"
+#include "base/text.h"
 
 struct checkpoint {
 	char path[PATH_MAX];

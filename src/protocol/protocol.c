@@ -102,18 +102,18 @@ static int open_checkpoint(struct kit *kit, struct err *err)
 	const struct target_info *info = sitting_target(kit->sitting);
 	char identity[512];
 
-	if (!o->checkpoint || kit->forecasting)
-		return 0;
 	/* A drive in virtual time is new in each process: it must go through all of it again. */
 	if (kit->is_virtual && o->resume)
 		kit_note(kit, "the reference drive does not outlive a process: everything was done again");
+	if (!o->checkpoint || kit->forecasting || kit->is_virtual)
+		return 0;
 	snprintf(identity, sizeof(identity), "%s on %.256s, serial %s, %llu bytes, seed %llu, "
 		 "idle %llu ns, %u cycles", kit->protocol->name, info->spec,
 		 info->serial[0] ? info->serial : "none", (unsigned long long)kit->capacity_bytes,
 		 (unsigned long long)kit->outcome->seed, (unsigned long long)o->idle_ns,
 		 o->repeat_count);
 	return checkpoint_open(&kit->checkpoint, o->checkpoint, identity,
-			       o->resume && !kit->is_virtual, err);
+			       o->resume, err);
 }
 
 int protocol_run(const struct protocol *protocol, const struct protocol_options *options,
