@@ -83,7 +83,8 @@ struct invocation {
 	bool forecast, resume;
 	uint64_t idle_ns;		/* 0 = the protocol's own */
 	uint32_t cycle_count;
-	uint64_t protocol_seed;
+	uint64_t protocol_seed, cell_ns;
+	bool client;
 };
 
 struct example {

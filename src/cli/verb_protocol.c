@@ -117,28 +117,74 @@ static int fail(struct invocation *inv, struct err *err)
 	return invocation_fail(inv, exit_of_refusal(err->code), err);
 }
 
+/* Nothing is accepted and then ignored. */
+static int check_options(const struct invocation *inv, const struct protocol *protocol,
+			 struct err *err)
+{
+	static const struct {
+		const char *option, *protocols;
+	} only[] = {
+		{ "idle", "three-state contamination" }, { "repeat", "three-state" },
+		{ "cell", "steady" }, { "client", "steady" }, { "plan", "contamination" },
+	};
+	const bool given[] = { inv->idle_ns, inv->cycle_count > 1, inv->cell_ns, inv->client,
+			       inv->plan_path[0] };
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		if (given[i] && !strstr(only[i].protocols, protocol->name))
+			return err_set(err, -EINVAL, "--%s is an option of %s, not of %s",
+				       only[i].option, only[i].protocols, protocol->name);
+	return 0;
+}
+
+/* Whether the target is written: always, or only where that was allowed. */
+static bool writes(const struct invocation *inv, const struct protocol *protocol)
+{
+	return protocol->writes || (protocol->writes_if_allowed &&
+				    (inv->erase_data || inv->expendable[0]));
+}
+
+static int prepare(struct invocation *inv, const struct protocol *protocol,
+		   struct protocol_options *options, struct plan *plan, struct err *err)
+{
+	static char path[PATH_MAX];
+	int r = check_options(inv, protocol, err);
+
+	if (r == 0 && inv->plan_path[0]) {
+		r = plan_load(plan, inv->plan_path, err);
+		options->plan = plan;
+	}
+	if (r < 0 || inv->forecast)
+		return r;
+	r = consent_settle(inv, options->target, writes(inv, protocol), err);
+	if (r == 0)
+		r = checkpoint_path(inv, path, sizeof(path), err);
+	options->checkpoint = path;
+	return r;
+}
+
 static int run_named(struct invocation *inv, const struct protocol *protocol)
 {
+	struct plan plan = { 0 };
 	struct protocol_options options = {
 		.target = inv->words[1],
 		.size_bytes = inv->test_file_bytes,
 		.idle_ns = inv->idle_ns,
 		.repeat_count = inv->cycle_count,
+		.cell_ns = inv->cell_ns,
+		.client = inv->client,
 		.seed = inv->protocol_seed,
 		.forecast = inv->forecast,
 		.resume = inv->resume,
 	};
 	struct protocol_outcome outcome;
-	char path[PATH_MAX];
 	struct told told;
 	struct err err = { 0 };
 	int r, exit_code;
 
-	if (!inv->forecast) {
-		if (consent_settle(inv, options.target, protocol->writes, &err) < 0 ||
-		    checkpoint_path(inv, path, sizeof(path), &err) < 0)
-			return fail(inv, &err);
-		options.checkpoint = path;
+	if (prepare(inv, protocol, &options, &plan, &err) < 0) {
+		plan_done(&plan);
+		return fail(inv, &err);
 	}
 	told_init(&told, inv, protocol);
 	options.measure = (struct measure_options){
@@ -152,6 +198,7 @@ static int run_named(struct invocation *inv, const struct protocol *protocol)
 	told_done(&told);
 	exit_code = r < 0 ? fail(inv, &err) : print(inv, protocol, &outcome);
 	protocol_outcome_done(&outcome);
+	plan_done(&plan);
 	return exit_code;
 }
 
@@ -223,9 +270,17 @@ static const struct field protocol_options_fields[] = {
 	  .help = "of the test file, or of the part of the drive that is used" },
 	{ .name = "idle", .type = FIELD_U64, .unit = UNIT_NS, AT(idle_ns), .min = 1,
 	  .max = 7 * 86400 * SECOND_NS, .group = "Protocol",
-	  .help = "how long the pause of three-state is; without it 30 min" },
+	  .help = "how long the pause of three-state and contamination is; without it 30 min" },
 	{ .name = "repeat", .type = FIELD_U32, .unit = UNIT_COUNT, AT(cycle_count), .min = 1,
 	  .max = 12, .preset = "1", .group = "Protocol", .help = "whole cycles of three-state" },
+	{ .name = "cell", .type = FIELD_U64, .unit = UNIT_NS, AT(cell_ns), .min = MILLISECOND_NS,
+	  .max = 3600 * SECOND_NS, .group = "Protocol",
+	  .help = "how long a cell of steady is; without it a minute" },
+	{ .name = "client", .type = FIELD_BOOL, AT(client), .group = "Protocol",
+	  .help = "steady with the client's depths, not the enterprise's" },
+	{ .name = "plan", .type = FIELD_TEXT, AT(plan_path), .metavar = "FILE",
+	  .room = sizeof(((struct invocation *)NULL)->plan_path), .group = "Protocol",
+	  .help = "the plan that contamination suspects; without it IOMeter's fill" },
 	{ .name = "seed", .type = FIELD_U64, .unit = UNIT_COUNT, AT(protocol_seed), .min = 1,
 	  .max = INT64_MAX, .preset = "1", .group = "Protocol",
 	  .help = "of addresses and orders: the same gives the same requests" },
@@ -233,7 +288,7 @@ static const struct field protocol_options_fields[] = {
 };
 
 static const char *const topics[] = {
-	"list", "three-state", "alignment", "cache", NULL,
+	"list", "three-state", "alignment", "contamination", "surface", "steady", "cache", NULL,
 };
 
 const struct verb verb_protocol = {

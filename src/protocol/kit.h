@@ -22,6 +22,7 @@ struct kit {
 	uint64_t capacity_bytes;	/* of what may be used, from address 0 */
 	uint64_t logical_block_bytes;
 	bool forecasting, is_virtual;
+	bool may_write;			/* writes, or writes_if_allowed with consent */
 	struct checkpoint *checkpoint;	/* NULL when none is kept */
 	bool has_gap;			/* the next cell is the first after a resume */
 	uint64_t cell_index;

@@ -5,17 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "protocol/checkpoint.h"
 #include "protocol/kit.h"
 
-extern const struct protocol protocol_three_state, protocol_alignment, protocol_cache;
+extern const struct protocol protocol_three_state, protocol_alignment, protocol_contamination;
+extern const struct protocol protocol_surface, protocol_steady, protocol_cache;
 
 const struct protocol *const protocols[] = {
 	&protocol_three_state,
 	&protocol_alignment,
+	&protocol_contamination,
+	&protocol_surface,
+	&protocol_steady,
 	&protocol_cache,
 	NULL,
 };
@@ -60,6 +65,18 @@ static int check_target(const struct protocol *protocol, const struct target_inf
 	return 0;
 }
 
+/* Where nothing of anybody's can be lost, or consent was given. */
+static bool may_write(const struct protocol *protocol, const struct protocol_options *options)
+{
+	struct stat st;
+
+	if (protocol->writes || !protocol->writes_if_allowed)
+		return protocol->writes;
+	return strncmp(options->target, "sim:", 4) == 0 || options->measure.erase_serial ||
+	       options->measure.expendable_path ||
+	       (stat(options->target, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
 static int open_sitting(struct kit *kit, struct err *err)
 {
 	const struct protocol_options *options = kit->options;
@@ -67,7 +84,7 @@ static int open_sitting(struct kit *kit, struct err *err)
 	const struct sitting_request request = {
 		.target = options->target,
 		.options = &measure,
-		.writes = kit->protocol->writes && !kit->forecasting,
+		.writes = kit->may_write && !kit->forecasting,
 		.lay_out = kit->protocol->lays_out && !kit->forecasting,
 	};
 	const struct target_info *info;
@@ -108,10 +125,10 @@ static int open_checkpoint(struct kit *kit, struct err *err)
 	if (!o->checkpoint || kit->forecasting || kit->is_virtual)
 		return 0;
 	snprintf(identity, sizeof(identity), "%s on %.256s, serial %s, %llu bytes, seed %llu, "
-		 "idle %llu ns, %u cycles", kit->protocol->name, info->spec,
+		 "idle %llu ns, cells %llu ns, %u cycles%s", kit->protocol->name, info->spec,
 		 info->serial[0] ? info->serial : "none", (unsigned long long)kit->capacity_bytes,
 		 (unsigned long long)kit->outcome->seed, (unsigned long long)o->idle_ns,
-		 o->repeat_count);
+		 (unsigned long long)o->cell_ns, o->repeat_count, o->client ? ", client" : "");
 	return checkpoint_open(&kit->checkpoint, o->checkpoint, identity,
 			       o->resume, err);
 }
@@ -124,6 +141,7 @@ int protocol_run(const struct protocol *protocol, const struct protocol_options 
 		.options = options,
 		.outcome = ret,
 		.forecasting = options->forecast,
+		.may_write = may_write(protocol, options),
 	};
 	int r;
 

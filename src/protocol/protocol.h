@@ -27,6 +27,9 @@ struct protocol_options {
 	uint64_t size_bytes;	/* of the test file, or of the part of a drive used; 0 = all */
 	uint64_t idle_ns;	/* pauses that are long; 0 = the protocol's own */
 	uint32_t repeat_count;	/* whole cycles; 0 = 1 */
+	uint64_t cell_ns;	/* of cells that end by time; 0 = the protocol's own */
+	bool client;		/* the client's parameters, not the enterprise's */
+	const struct plan *plan;/* under suspicion (contamination); NULL = IOMeter's fill */
 	uint64_t seed;		/* 0 = 1 */
 	bool forecast;
 	const char *checkpoint;	/* path; NULL = none is kept */
@@ -74,6 +77,7 @@ struct protocol {
 	const char *summary;	/* one line, no full stop: the question it answers */
 	const char *description;/* paragraphs: steps, verdicts, what it writes */
 	bool writes;		/* destroys what is on a device */
+	bool writes_if_allowed;	/* reads only where no consent was given */
 	bool lays_out;		/* reads a test file that has to be there */
 	int (*run)(struct kit *kit, struct err *err);
 };

@@ -26,7 +26,7 @@ static void the_unit_is_found(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		CHECK_EQ(scenario_run(&(struct scenario){ "alignment", cases[i].drive, NULL, 0 }), 0);
+		CHECK_EQ(scenario_run(&(struct scenario){ "alignment", cases[i].drive, NULL, 0, 0 }), 0);
 		printf("# %s\n#\t%s: %s %s\n", cases[i].drive, outcome.verdict_code,
 		       outcome.verdict_text, scenario_err.text);
 		CHECK_STR(outcome.verdict_code, cases[i].code);

@@ -27,7 +27,7 @@ static void the_size_is_found(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		CHECK_EQ(scenario_run(&(struct scenario){ "cache", cases[i].drive, NULL, 0 }), 0);
+		CHECK_EQ(scenario_run(&(struct scenario){ "cache", cases[i].drive, NULL, 0, 0 }), 0);
 		printf("# %s\n#\t%s: %s %s\n", cases[i].drive, outcome.verdict_code,
 		       outcome.verdict_text, scenario_err.text);
 		CHECK_STR(outcome.verdict_code, "cache-found");
@@ -40,7 +40,7 @@ static void the_size_is_found(void)
 static void it_comes_back_after_a_pause(void)
 {
 	const struct scenario s = { "cache", PLAIN "capacity=1g,slc=static,slc_size=6%,"
-					     "idle_after=20s,gc_idle=50%", NULL, 0 };
+					     "idle_after=20s,gc_idle=50%", NULL, 0, 0 };
 
 	CHECK_EQ(scenario_run(&s), 0);
 	CHECK_NEAR(scenario_value("at full speed after 10 s"), 0, 2.0 * MIB);
@@ -52,8 +52,8 @@ static void it_comes_back_after_a_pause(void)
 static void none_is_seen_where_there_is_none(void)
 {
 	static const struct scenario scenarios[] = {
-		{ "cache", PLAIN "capacity=256m", "no-cache", 0 },
-		{ "cache", PLAIN "capacity=256m,program_spread=30%,seed=2", "no-cache", 0 },
+		{ "cache", PLAIN "capacity=256m", "no-cache", 0, 0 },
+		{ "cache", PLAIN "capacity=256m,program_spread=30%,seed=2", "no-cache", 0, 0 },
 	};
 
 	scenarios_hold(scenarios, ARRAY_COUNT(scenarios));

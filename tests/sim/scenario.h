@@ -13,7 +13,7 @@
 
 struct scenario {
 	const char *protocol, *drive, *want;
-	uint64_t size_bytes;
+	uint64_t size_bytes, cell_ns;
 };
 
 static struct protocol_outcome outcome;
@@ -22,7 +22,8 @@ static struct err scenario_err;
 /* The outcome is of the last one run; the caller gives it back. */
 static int scenario_run(const struct scenario *s)
 {
-	const struct protocol_options options = { .target = s->drive, .size_bytes = s->size_bytes };
+	const struct protocol_options options = { .target = s->drive, .size_bytes = s->size_bytes,
+						    .cell_ns = s->cell_ns };
 	const struct protocol *protocol = protocol_find(s->protocol);
 
 	memset(&scenario_err, 0, sizeof(scenario_err));

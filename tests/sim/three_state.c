@@ -4,7 +4,7 @@
 
 #include "scenario.h"
 
-#define ON(drive, want) { "three-state", "sim:" drive, want, 0 }
+#define ON(drive, want) { "three-state", "sim:" drive, want, 0, 0 }
 
 /* A drive that does nothing on its own: what comes back comes by trim. */
 #define PLAIN "page-greedy,capacity=256m,op=7%,pages_per_block=64,channels=4,dies=2,content=off"
