@@ -78,6 +78,13 @@ struct invocation {
 	bool loop;
 	bool log;
 	char lba[64];			/* "0-99"; "" when not given */
+
+	/* protocol; size is test_file_bytes */
+	bool forecast, resume;
+	uint64_t idle_ns;		/* 0 = the protocol's own */
+	uint32_t cycle_count;
+	uint64_t protocol_seed, cell_ns;
+	bool client;
 };
 
 struct example {

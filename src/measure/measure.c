@@ -46,7 +46,7 @@ static void describe_run(struct session *s)
 
 static void init_clock(struct session *s)
 {
-	if (strncmp(s->plan->target, "sim:", 4) == 0)
+	if (strncmp(s->spec, "sim:", 4) == 0)
 		clock_init_virtual(&s->clock, &s->virtual_ns);
 	else
 		clock_init_real(&s->clock);
@@ -58,17 +58,9 @@ static uint64_t named_end_bytes(const struct workload *w)
 	return w->size.bytes ? w->offset.bytes + w->size.bytes : 0;
 }
 
-/* What the phases together want of the target. */
-struct wants {
-	const struct workload *first;
-	bool writes;
-	bool all_named;			/* each phase's range ends at a given byte */
-	uint64_t need_bytes;		/* the furthest of them */
-};
-
-static int gather_wants(const struct plan *plan, struct wants *ret, struct err *err)
+static int gather_wants(const struct plan *plan, struct session_wants *ret, struct err *err)
 {
-	*ret = (struct wants){ .all_named = true };
+	*ret = (struct session_wants){ .all_named = true, .direct = true };
 	for (size_t i = 0; i < plan->phase_count; i++) {
 		const struct workload *w = &plan->phases[i].workload;
 		const uint64_t end_bytes = named_end_bytes(w);
@@ -82,6 +74,7 @@ static int gather_wants(const struct plan *plan, struct wants *ret, struct err *
 		if (!ret->first)
 			ret->first = w;
 		ret->writes |= workload_writes(w);
+		ret->direct &= w->direct;
 		ret->all_named &= end_bytes > 0;
 		ret->need_bytes = end_bytes > ret->need_bytes ? end_bytes : ret->need_bytes;
 	}
@@ -91,7 +84,7 @@ static int gather_wants(const struct plan *plan, struct wants *ret, struct err *
 }
 
 /* The test file: as asked, else as the phases name it; in whole blocks of 4 KiB. */
-static uint64_t test_file_bytes(const struct session *s, const struct wants *wants)
+static uint64_t test_file_bytes(const struct session *s, const struct session_wants *wants)
 {
 	uint64_t bytes = s->options->test_file_bytes;
 
@@ -100,12 +93,12 @@ static uint64_t test_file_bytes(const struct session *s, const struct wants *wan
 	return (bytes + 4 * KIB - 1) / (4 * KIB) * (4 * KIB);
 }
 
-static int open_target(struct session *s, const struct wants *wants, struct err *err)
+int session_open(struct session *s, const struct session_wants *wants, struct err *err)
 {
 	const struct measure_options *options = s->options;
 	const struct workload *first = wants->first;
 	const struct target_request request = {
-		.spec = s->plan->target,
+		.spec = s->spec,
 		.writes = wants->writes,
 		.buffered = !first->direct,
 		.atime = !first->noatime,
@@ -118,12 +111,38 @@ static int open_target(struct session *s, const struct wants *wants, struct err 
 	};
 	int r;
 
+	init_clock(s);
 	r = target_open(&s->target, &request, err);
 	if (r < 0)
 		return r;
 	s->mode = open_mode_of(first);
 	s->result->target = s->target->info;
 	return 0;
+}
+
+void session_init(struct session *s, const char *spec, const struct measure_options *options,
+		  struct result *result)
+{
+	*s = (struct session){
+		.spec = spec,
+		.options = options,
+		.result = result,
+		.claim_fd = -1,
+		.samples = { .hole_ratio = -1, .zero_ratio = -1 },
+		.temperature_limit_c = NAN,
+		.temperature_c_max = NAN,
+	};
+	result_init(result);
+	describe_run(s);
+}
+
+void session_done(struct session *s)
+{
+	target_close(s->target);
+	s->target = NULL;
+	if (s->claim_fd >= 0)
+		close(s->claim_fd);
+	s->claim_fd = -1;
 }
 
 /* Every phase is resolved before the first byte is written: impossible ones cost nothing. */
@@ -144,15 +163,15 @@ static int check_ranges(struct session *s, struct err *err)
 	return 0;
 }
 
-static void observe_begin(const struct session *s, const char *name, size_t index)
+void session_begin(const struct session *s, const char *name, size_t index)
 {
 	const struct measure_observer *observer = &s->options->observer;
 
 	if (observer->begin)
-		observer->begin(observer->ctx, name, index, s->plan->phase_count);
+		observer->begin(observer->ctx, name, index, s->phase_count);
 }
 
-static void observe_end(const struct session *s, const struct measurement *m)
+void session_end(const struct session *s, const struct measurement *m)
 {
 	const struct measure_observer *observer = &s->options->observer;
 
@@ -213,17 +232,17 @@ static int lay_out(struct session *s, uint64_t need_bytes, struct err *err)
 
 	if (!wants_layout(s))
 		return 0;
-	observe_begin(s, "layout", 0);
+	session_begin(s, "layout", 0);
 	r = layout_run(s, need_bytes, err);
-	observe_end(s, NULL);
+	session_end(s, NULL);
 	return r;
 }
 
-static void idle(struct session *s, uint64_t idle_ns, size_t index)
+void session_idle(struct session *s, uint64_t idle_ns, size_t index)
 {
-	observe_begin(s, "idle", index);
+	session_begin(s, "idle", index);
 	clock_sleep_until(&s->clock, clock_now_ns(&s->clock) + idle_ns, s->options->stop);
-	observe_end(s, NULL);
+	session_end(s, NULL);
 }
 
 static int run_phases(struct session *s, struct err *err)
@@ -238,20 +257,20 @@ static int run_phases(struct session *s, struct err *err)
 		if (session_stopped(s) || result->error_code || result->interrupted)
 			break;
 		if (phase->kind == PHASE_IDLE) {
-			idle(s, phase->idle_ns, i);
+			session_idle(s, phase->idle_ns, i);
 			continue;
 		}
 		phase_name(s, &phase->workload, name);
-		observe_begin(s, name, i);
+		session_begin(s, name, i);
 		r = phase_measure(s, &phase->workload, err);
 		if (r < 0)
 			return r;
-		observe_end(s, &result->measurements[result->measurement_count - 1]);
+		session_end(s, &result->measurements[result->measurement_count - 1]);
 	}
 	return 0;
 }
 
-static void audit_all(struct session *s)
+void session_audit(struct session *s)
 {
 	struct audit_facts facts;
 
@@ -266,28 +285,26 @@ static void audit_all(struct session *s)
 	audit_target(s->result, &facts);
 }
 
-static bool any_buffered(const struct plan *plan)
+void session_describe(struct session *s, bool direct)
 {
-	for (size_t i = 0; i < plan->phase_count; i++)
-		if (plan->phases[i].kind == PHASE_MEASURE && !plan->phases[i].workload.direct)
-			return true;
-	return false;
+	const struct measure_observer *observer = &s->options->observer;
+
+	if (observer->target)
+		observer->target(observer->ctx, &s->target->info);
+	describe_state(s);
+	gather_place("", s->target, direct, &s->place);
 }
 
 /* With the target open. An error after the first byte was moved belongs into the result. */
-static int run_open(struct session *s, const struct wants *wants, struct err *err)
+static int run_open(struct session *s, const struct session_wants *wants, struct err *err)
 {
-	const struct measure_observer *observer = &s->options->observer;
 	struct result *result = s->result;
 	int r;
 
 	r = check_ranges(s, err);
 	if (r < 0)
 		return r;
-	if (observer->target)
-		observer->target(observer->ctx, &s->target->info);
-	describe_state(s);
-	gather_place("", s->target, !any_buffered(s->plan), &s->place);
+	session_describe(s, wants->direct);
 	r = lay_out(s, wants->need_bytes, err);
 	if (r == 0)
 		r = run_phases(s, err);
@@ -297,39 +314,28 @@ static int run_open(struct session *s, const struct wants *wants, struct err *er
 		session_fail(s, err);
 	result->interrupted |= session_stopped(s);
 	if (result->measurement_count)
-		audit_all(s);
+		session_audit(s);
 	return 0;
 }
 
 int measure_plan(const struct plan *plan, const struct measure_options *options,
 		 struct result *ret, struct err *err)
 {
-	struct session s = {
-		.plan = plan,
-		.options = options,
-		.result = ret,
-		.claim_fd = -1,
-		.samples = { .hole_ratio = -1, .zero_ratio = -1 },
-		.temperature_limit_c = NAN,
-		.temperature_c_max = NAN,
-	};
+	struct session s;
 	struct err own = { 0 };
-	struct wants wants;
+	struct session_wants wants;
 	int r;
 
 	err = err ? err : &own;
-	result_init(ret);
-	describe_run(&s);
+	session_init(&s, plan->target, options, ret);
+	s.plan = plan;
+	s.phase_count = plan->phase_count;
 	r = gather_wants(plan, &wants, err);
 	if (r < 0)
 		return r;
-	init_clock(&s);
-	r = open_target(&s, &wants, err);
-	if (r < 0)
-		return r;
-	r = run_open(&s, &wants, err);
-	target_close(s.target);
-	if (s.claim_fd >= 0)
-		close(s.claim_fd);
+	r = session_open(&s, &wants, err);
+	if (r == 0)
+		r = run_open(&s, &wants, err);
+	session_done(&s);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* session - what the parts of measure_plan share while a plan runs. */
+/* session - what the parts of measure_plan and of a sitting share while they run. */
 
 #include "measure/audit.h"
 #include "measure/measure.h"
@@ -13,7 +13,9 @@ struct open_mode {
 };
 
 struct session {
-	const struct plan *plan;
+	const char *spec;		/* of the target */
+	const struct plan *plan;	/* NULL in a sitting */
+	size_t phase_count;		/* of the plan; 0 in a sitting, where nobody knows it */
 	const struct measure_options *options;
 	struct result *result;
 	struct target *target;
@@ -28,6 +30,31 @@ struct session {
 	double temperature_limit_c, temperature_c_max;
 	uint64_t temperature_next_ns;	/* read once a second */
 };
+
+/* What the measurements together want of the target. */
+struct session_wants {
+	const struct workload *first;	/* how the target is opened to begin with */
+	bool writes;
+	bool direct;			/* none goes through the page cache */
+	bool all_named;			/* each phase's range ends at a given byte */
+	uint64_t need_bytes;		/* the furthest of them */
+};
+
+/*
+ * measure.c: the life of a session. init initialises the result too; open opens the target
+ * through the gate; done closes it, and takes a session that is not open.
+ */
+void session_init(struct session *s, const char *spec, const struct measure_options *options,
+		  struct result *result);
+int session_open(struct session *s, const struct session_wants *wants, struct err *err);
+void session_describe(struct session *s, bool direct);	/* tells observer and result of it */
+void session_idle(struct session *s, uint64_t idle_ns, size_t index);
+void session_audit(struct session *s);			/* the findings about the target */
+void session_done(struct session *s);
+
+/* To the observer: something begins, and ends (m NULL: nothing that was measured). */
+void session_begin(const struct session *s, const char *name, size_t index);
+void session_end(const struct session *s, const struct measurement *m);
 
 /* Whether *stop was raised. */
 bool session_stopped(const struct session *s);
