@@ -132,8 +132,8 @@ static const struct field dirty_fields[] = {
 	{ .name = "rounds", U32(dirty.round_count, UNIT_COUNT, 0, 10000), .group = GROUP,
 	  .help = "how often files are made and deleted; without it as the preset says, else 1" },
 	{ .name = "delete", U32(dirty.delete_ppm, UNIT_PPM, 0, PPM), .preset = "100%", .group = GROUP,
-	  .help = "share of a round's files deleted after it; the rest stays until a delete step or "
-		  "the end" },
+	  .help = "share of the files that are there deleted after each round; the rest stays until a "
+		  "delete step or the end" },
 	{ .name = "threads", U32(dirty.thread_count, UNIT_COUNT, 0, 1024), .group = GROUP,
 	  .help = "that make files; without it as many as there are processors, at most 8" },
 	{ .name = "level", U32(dirty.level_ppm, UNIT_PPM, 10000, 950000), .preset = "75%",
