@@ -32,7 +32,8 @@ static int make_key(const struct target_info *info, char key[KEY_BYTES])
 		return -ENODEV;
 	lowest = &info->layers[info->layer_count - 1];
 	if (info->serial[0])
-		snprintf(key, KEY_BYTES, "%s-%s", info->model, info->serial);
+		snprintf(key, KEY_BYTES, "%s%s%s", info->model, info->model[0] ? "-" : "",
+			 info->serial);
 	else
 		snprintf(key, KEY_BYTES, "%s-%s", info->device, lowest->detail);
 	for (char *c = key; *c; c++)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Steps on a real block device, and its ledger: what tare did, what others wrote in between.
 . "$(dirname "$0")/lib.sh"
-plan 13
+plan 16
 need_loop
 touch "$WORK/begun"
 
@@ -55,3 +55,20 @@ check 'files are placed and forgotten on a bare device' precondition \
 # A sanitize is for drives; a loop device is none, and is told so before anything happens.
 check "a firmware's erase is refused where there is none" exits 3 \
 	"$TARE" precondition --erase-data="$device" --steps=purge=nvme-sanitize "$loop"
+
+# What is in use is never purged, by no consent; what holds data only by the consent that names it.
+"$TARE" precondition --erase-data="$device" --steps=purge --progress=none "$loop" >/dev/null
+over=$(losetup -f --show "$loop")
+check 'a purge of a device with a holder is refused' exits 3 \
+	"$TARE" precondition --erase-data="$device" --steps=purge "$loop"
+losetup -d "$over"
+mkfs.ext4 -q "$loop"
+check 'a purge of a device with a signature and no consent is refused' exits 3 \
+	"$TARE" precondition --steps=purge "$loop"
+mkdir "$WORK/fs" && mount "$loop" "$WORK/fs" && echo precious >"$WORK/fs/file"
+refused_and_whole()
+{
+	exits 3 "$TARE" precondition --erase-data="$device" --steps='purge=zero' "$loop" || return 1
+	umount "$WORK/fs" && mount "$loop" "$WORK/fs" && [ "$(cat "$WORK/fs/file")" = precious ]
+}
+check 'a purge of a mounted device is refused, and nothing was touched' refused_and_whole
