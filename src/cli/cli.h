@@ -69,6 +69,9 @@ struct invocation {
 	struct workload workload;
 	uint64_t workload_seen;		/* bit i: row i of workload_fields was given */
 
+	/* precondition */
+	char steps[2048];
+
 	/* help, completion */
 	char topic[64];
 
@@ -78,6 +81,13 @@ struct invocation {
 	bool loop;
 	bool log;
 	char lba[64];			/* "0-99"; "" when not given */
+
+	/* protocol; size is test_file_bytes */
+	bool forecast, resume;
+	uint64_t idle_ns;		/* 0 = the protocol's own */
+	uint32_t cycle_count;
+	uint64_t protocol_seed, cell_ns;
+	bool client;
 };
 
 struct example {

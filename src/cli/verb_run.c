@@ -3,15 +3,6 @@
 #include "cli/consent.h"
 #include "cli/runner.h"
 
-static bool plan_writes(const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->phase_count; i++)
-		if (plan->phases[i].kind == PHASE_MEASURE &&
-		    workload_writes(&plan->phases[i].workload))
-			return true;
-	return false;
-}
-
 static int make_plan(struct invocation *inv, struct plan *ret, struct err *err)
 {
 	int r = invocation_plan(inv, ret, err);

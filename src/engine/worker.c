@@ -429,7 +429,7 @@ static void content(struct worker *w, struct io *io)
 			    io->length_bytes);
 		return;
 	}
-	io->content_tag = random_mix(work->seed ^ generation) | 1;
+	io->content_tag = random_mix(work->seed ^ generation) >> 2 | 1;
 	if (work->fills)
 		data_fill(&work->data, io->buffer, io->length_bytes, io->offset_bytes, generation);
 }

@@ -12,6 +12,7 @@
 #include "measure/audit.h"
 #include "measure/gather.h"
 #include "measure/session.h"
+#include "state/state.h"
 
 bool session_stopped(const struct session *s)
 {
@@ -46,7 +47,7 @@ static void describe_run(struct session *s)
 
 static void init_clock(struct session *s)
 {
-	if (strncmp(s->plan->target, "sim:", 4) == 0)
+	if (strncmp(s->spec, "sim:", 4) == 0)
 		clock_init_virtual(&s->clock, &s->virtual_ns);
 	else
 		clock_init_real(&s->clock);
@@ -58,54 +59,97 @@ static uint64_t named_end_bytes(const struct workload *w)
 	return w->size.bytes ? w->offset.bytes + w->size.bytes : 0;
 }
 
-/* What the phases together want of the target. */
-struct wants {
-	const struct workload *first;
-	bool writes;
-	bool all_named;			/* each phase's range ends at a given byte */
-	uint64_t need_bytes;		/* the furthest of them */
-};
-
-static int gather_wants(const struct plan *plan, struct wants *ret, struct err *err)
+/* How the target is opened when nothing is measured. */
+static const struct workload *plain_workload(void)
 {
-	*ret = (struct wants){ .all_named = true };
-	for (size_t i = 0; i < plan->phase_count; i++) {
-		const struct workload *w = &plan->phases[i].workload;
-		const uint64_t end_bytes = named_end_bytes(w);
-		int r;
+	static struct workload workload;
 
-		if (plan->phases[i].kind != PHASE_MEASURE)
-			continue;
-		r = workload_check(w, err);
-		if (r < 0)
-			return err_wrap(err, "%s", w->name[0] ? w->name : "workload");
-		if (!ret->first)
-			ret->first = w;
-		ret->writes |= workload_writes(w);
-		ret->all_named &= end_bytes > 0;
-		ret->need_bytes = end_bytes > ret->need_bytes ? end_bytes : ret->need_bytes;
+	workload_init(&workload);
+	workload.direct = true;
+	return &workload;
+}
+
+static int want_measurement(const struct workload *w, struct session_wants *ret, struct err *err)
+{
+	const uint64_t end_bytes = named_end_bytes(w);
+	int r = workload_check(w, err);
+
+	if (r < 0)
+		return err_wrap(err, "%s", w->name[0] ? w->name : "workload");
+	if (!ret->measures)
+		ret->first = w;
+	ret->measures = ret->uses_file = true;
+	ret->direct &= w->direct;
+	ret->all_named &= end_bytes > 0;
+	ret->need_bytes = end_bytes > ret->need_bytes ? end_bytes : ret->need_bytes;
+	return 0;
+}
+
+/* Files and the file system's free space are beside the test file. */
+static bool step_uses_file(const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_DIRTY:
+		return step->dirty.by == DIRTY_RANDOM;
+	case STEP_REST:
+		return step->rest.until_recovered;
+	case STEP_DELETE:
+	case STEP_TRIM:
+		return false;
+	default:
+		return true;
 	}
-	if (!ret->first)
-		return err_set(err, -EINVAL, "the plan has no phase that measures");
+}
+
+static int gather_wants(const struct plan *plan, struct session_wants *ret, struct err *err)
+{
+	*ret = (struct session_wants){
+		.first = plain_workload(),
+		.writes = plan_writes(plan),
+		.direct = true,
+		.all_named = true,
+	};
+	bool steps = false;
+
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		const struct phase *phase = &plan->phases[i];
+		int r = 0;
+
+		steps |= phase->kind == PHASE_STEP;
+
+		if (phase->kind == PHASE_MEASURE)
+			r = want_measurement(&phase->workload, ret, err);
+		if (phase->kind == PHASE_STEP) {
+			r = step_check(&phase->step, err);
+			ret->uses_file |= step_uses_file(&phase->step);
+		}
+		if (r < 0)
+			return r;
+	}
+	ret->all_named &= ret->measures;
+	if (!ret->measures && !steps)
+		return err_set(err, -EINVAL, "the plan neither measures nor changes a state");
 	return 0;
 }
 
 /* The test file: as asked, else as the phases name it; in whole blocks of 4 KiB. */
-static uint64_t test_file_bytes(const struct session *s, const struct wants *wants)
+static uint64_t test_file_bytes(const struct session *s, const struct session_wants *wants)
 {
 	uint64_t bytes = s->options->test_file_bytes;
 
 	if (bytes == 0 && wants->all_named)
 		bytes = wants->need_bytes;
+	if (bytes == 0 && !wants->uses_file)
+		bytes = 4 * KIB;
 	return (bytes + 4 * KIB - 1) / (4 * KIB) * (4 * KIB);
 }
 
-static int open_target(struct session *s, const struct wants *wants, struct err *err)
+int session_open(struct session *s, const struct session_wants *wants, struct err *err)
 {
 	const struct measure_options *options = s->options;
 	const struct workload *first = wants->first;
 	const struct target_request request = {
-		.spec = s->plan->target,
+		.spec = s->spec,
 		.writes = wants->writes,
 		.buffered = !first->direct,
 		.atime = !first->noatime,
@@ -118,6 +162,7 @@ static int open_target(struct session *s, const struct wants *wants, struct err 
 	};
 	int r;
 
+	init_clock(s);
 	r = target_open(&s->target, &request, err);
 	if (r < 0)
 		return r;
@@ -126,14 +171,46 @@ static int open_target(struct session *s, const struct wants *wants, struct err 
 	return 0;
 }
 
+void session_init(struct session *s, const char *spec, const struct measure_options *options,
+		  struct result *result)
+{
+	*s = (struct session){
+		.spec = spec,
+		.options = options,
+		.result = result,
+		.claim_fd = -1,
+		.samples = { .hole_ratio = -1, .zero_ratio = -1 },
+		.temperature_limit_c = NAN,
+		.temperature_c_max = NAN,
+	};
+	result_init(result);
+	describe_run(s);
+}
+
+void session_done(struct session *s)
+{
+	history_end(s);
+	state_close(s->state);
+	s->state = NULL;
+	target_close(s->target);
+	s->target = NULL;
+	if (s->claim_fd >= 0)
+		close(s->claim_fd);
+	s->claim_fd = -1;
+}
+
 /* Every phase is resolved before the first byte is written: impossible ones cost nothing. */
 static int check_ranges(struct session *s, struct err *err)
 {
 	for (size_t i = 0; i < s->plan->phase_count; i++) {
 		const struct phase *phase = &s->plan->phases[i];
 		struct engine_range range;
-		int r;
+		int r = 0;
 
+		if (phase->kind == PHASE_STEP)
+			r = state_step_possible(&s->target->info, &phase->step, err);
+		if (r < 0)
+			return r;
 		if (phase->kind != PHASE_MEASURE)
 			continue;
 		r = engine_resolve(&phase->workload, &s->target->info, &range, err);
@@ -144,15 +221,15 @@ static int check_ranges(struct session *s, struct err *err)
 	return 0;
 }
 
-static void observe_begin(const struct session *s, const char *name, size_t index)
+void session_begin(const struct session *s, const char *name, size_t index)
 {
 	const struct measure_observer *observer = &s->options->observer;
 
 	if (observer->begin)
-		observer->begin(observer->ctx, name, index, s->plan->phase_count);
+		observer->begin(observer->ctx, name, index, s->phase_count);
 }
 
-static void observe_end(const struct session *s, const struct measurement *m)
+void session_end(const struct session *s, const struct measurement *m)
 {
 	const struct measure_observer *observer = &s->options->observer;
 
@@ -207,51 +284,80 @@ static bool wants_layout(const struct session *s)
 	return s->options->layout_ns_max > 0 && is_blank(s);
 }
 
-static int lay_out(struct session *s, uint64_t need_bytes, struct err *err)
+static int lay_out(struct session *s, const struct session_wants *wants, struct err *err)
 {
 	int r;
 
-	if (!wants_layout(s))
+	if (!wants->measures || !wants_layout(s))
 		return 0;
-	observe_begin(s, "layout", 0);
-	r = layout_run(s, need_bytes, err);
-	observe_end(s, NULL);
+	session_begin(s, "layout", 0);
+	r = layout_run(s, wants->need_bytes, err);
+	session_end(s, NULL);
 	return r;
 }
 
-static void idle(struct session *s, uint64_t idle_ns, size_t index)
+void session_idle(struct session *s, uint64_t idle_ns, size_t index)
 {
-	observe_begin(s, "idle", index);
-	clock_sleep_until(&s->clock, clock_now_ns(&s->clock) + idle_ns, s->options->stop);
-	observe_end(s, NULL);
+	const uint64_t start_ns = clock_now_ns(&s->clock);
+
+	session_begin(s, "idle", index);
+	clock_sleep_until(&s->clock, start_ns + idle_ns, s->options->stop);
+	session_note_idle(s, start_ns);
+	session_end(s, NULL);
+}
+
+static int run_measurement(struct session *s, const struct workload *workload, size_t index,
+			   struct err *err)
+{
+	char name[64];
+	int r;
+
+	phase_name(s, workload, name);
+	session_begin(s, name, index);
+	r = phase_measure(s, workload, err);
+	if (r == 0)
+		session_end(s, &s->result->measurements[s->result->measurement_count - 1]);
+	return r;
+}
+
+static int run_step(struct session *s, const struct step *step, size_t index, struct err *err)
+{
+	int r;
+
+	session_begin(s, step_rows[step->kind].name, index);
+	r = session_step(s, step, err);
+	session_end(s, NULL);
+	return r;
 }
 
 static int run_phases(struct session *s, struct err *err)
 {
 	struct result *result = s->result;
+	int r = 0;
 
-	for (size_t i = 0; i < s->plan->phase_count; i++) {
+	for (size_t i = 0; r == 0 && i < s->plan->phase_count; i++) {
 		const struct phase *phase = &s->plan->phases[i];
-		char name[64];
-		int r;
 
 		if (session_stopped(s) || result->error_code || result->interrupted)
 			break;
-		if (phase->kind == PHASE_IDLE) {
-			idle(s, phase->idle_ns, i);
-			continue;
+		switch (phase->kind) {
+		case PHASE_MEASURE:
+			r = run_measurement(s, &phase->workload, i, err);
+			break;
+		case PHASE_IDLE:
+			session_idle(s, phase->idle_ns, i);
+			break;
+		case PHASE_STEP:
+			r = run_step(s, &phase->step, i, err);
+			break;
 		}
-		phase_name(s, &phase->workload, name);
-		observe_begin(s, name, i);
-		r = phase_measure(s, &phase->workload, err);
-		if (r < 0)
-			return r;
-		observe_end(s, &result->measurements[result->measurement_count - 1]);
+		if (r == 0 && s->options->phase_done)
+			s->options->phase_done(s->options->phase_done_ctx, i);
 	}
-	return 0;
+	return r;
 }
 
-static void audit_all(struct session *s)
+void session_audit(struct session *s)
 {
 	struct audit_facts facts;
 
@@ -266,70 +372,58 @@ static void audit_all(struct session *s)
 	audit_target(s->result, &facts);
 }
 
-static bool any_buffered(const struct plan *plan)
+void session_describe(struct session *s, bool direct)
 {
-	for (size_t i = 0; i < plan->phase_count; i++)
-		if (plan->phases[i].kind == PHASE_MEASURE && !plan->phases[i].workload.direct)
-			return true;
-	return false;
+	const struct measure_observer *observer = &s->options->observer;
+
+	if (observer->target)
+		observer->target(observer->ctx, &s->target->info);
+	describe_state(s);
+	history_begin(s);
+	gather_place("", s->target, direct, &s->place);
 }
 
 /* With the target open. An error after the first byte was moved belongs into the result. */
-static int run_open(struct session *s, const struct wants *wants, struct err *err)
+static int run_open(struct session *s, const struct session_wants *wants, struct err *err)
 {
-	const struct measure_observer *observer = &s->options->observer;
 	struct result *result = s->result;
 	int r;
 
 	r = check_ranges(s, err);
 	if (r < 0)
 		return r;
-	if (observer->target)
-		observer->target(observer->ctx, &s->target->info);
-	describe_state(s);
-	gather_place("", s->target, !any_buffered(s->plan), &s->place);
-	r = lay_out(s, wants->need_bytes, err);
+	session_describe(s, wants->direct);
+	r = lay_out(s, wants, err);
 	if (r == 0)
 		r = run_phases(s, err);
-	if (r < 0 && result->measurement_count == 0 && result->layout_bytes == 0)
+	if (r < 0 && !result->measurement_count && !result->step_count && !result->layout_bytes)
 		return r;
 	if (r < 0)
 		session_fail(s, err);
 	result->interrupted |= session_stopped(s);
 	if (result->measurement_count)
-		audit_all(s);
+		session_audit(s);
 	return 0;
 }
 
 int measure_plan(const struct plan *plan, const struct measure_options *options,
 		 struct result *ret, struct err *err)
 {
-	struct session s = {
-		.plan = plan,
-		.options = options,
-		.result = ret,
-		.claim_fd = -1,
-		.samples = { .hole_ratio = -1, .zero_ratio = -1 },
-		.temperature_limit_c = NAN,
-		.temperature_c_max = NAN,
-	};
+	struct session s;
 	struct err own = { 0 };
-	struct wants wants;
+	struct session_wants wants;
 	int r;
 
 	err = err ? err : &own;
-	result_init(ret);
-	describe_run(&s);
+	session_init(&s, plan->target, options, ret);
+	s.plan = plan;
+	s.phase_count = plan->phase_count;
 	r = gather_wants(plan, &wants, err);
 	if (r < 0)
 		return r;
-	init_clock(&s);
-	r = open_target(&s, &wants, err);
-	if (r < 0)
-		return r;
-	r = run_open(&s, &wants, err);
-	target_close(s.target);
-	if (s.claim_fd >= 0)
-		close(s.claim_fd);
+	r = session_open(&s, &wants, err);
+	if (r == 0)
+		r = run_open(&s, &wants, err);
+	session_done(&s);
 	return r;
 }

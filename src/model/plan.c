@@ -20,8 +20,6 @@ struct phase_row {
 	int (*read)(const struct reader *r, const struct node *value, struct phase *phase);
 	void (*print)(const struct phase *phase, struct text *ret);
 };
-static const struct phase_row phase_rows[];
-
 void plan_init(struct plan *plan)
 {
 	memset(plan, 0, sizeof(*plan));
@@ -45,6 +43,27 @@ struct phase *plan_add(struct plan *plan, enum phase_kind kind)
 	phase->kind = kind;
 	workload_init(&phase->workload);
 	return phase;
+}
+
+struct step *plan_add_step(struct plan *plan, enum step_kind kind)
+{
+	struct step *step = &plan_add(plan, PHASE_STEP)->step;
+
+	step_init(step, kind);
+	return step;
+}
+
+bool plan_writes(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		const struct phase *phase = &plan->phases[i];
+
+		if (phase->kind == PHASE_MEASURE && workload_writes(&phase->workload))
+			return true;
+		if (phase->kind == PHASE_STEP && step_writes(&phase->step))
+			return true;
+	}
+	return false;
 }
 
 struct reader {
@@ -114,9 +133,17 @@ static int scalar(const struct reader *r, const struct node *node, const char *w
 	return result;
 }
 
-static int fail_unknown_field(const struct reader *r, const struct node *key)
+/* What a mapping is read into: the rows of a table, over a noun. */
+struct into {
+	const struct field *fields;
+	void *noun;
+	uint64_t seen;		/* bit i: row i was given */
+};
+
+static int fail_unknown_field(const struct reader *r, const struct node *key,
+			      const struct field *fields)
 {
-	const char *nearest = field_nearest(workload_fields, key->text);
+	const char *nearest = field_nearest(fields, key->text);
 
 	if (nearest)
 		return document_fail(r->name, key, r->err, -EINVAL,
@@ -125,36 +152,40 @@ static int fail_unknown_field(const struct reader *r, const struct node *key)
 			     "no field '%s'; see tare-workload(5) for those there are", key->text);
 }
 
-static int read_field(const struct reader *r, const struct node *key, struct workload *workload,
-		      uint64_t *seen)
+static int set_field(const struct reader *r, const struct node *node, const struct field *field,
+		     void *noun)
 {
-	const struct field *field = field_find(workload_fields, key->text);
 	struct text value = TEXT_INIT;
-	uint64_t bit;
 	struct err err;
-	int result;
+	int result = scalar(r, node, field->name, &value);
 
-	if (!field)
-		return fail_unknown_field(r, key);
-	bit = 1ull << (field - workload_fields);
-	if (*seen & bit)
-		return document_fail(r->name, key, r->err, -EINVAL,
-				     "'%s' is '%s', which is there already", key->text, field->name);
-	*seen |= bit;
-	result = scalar(r, key->next, key->text, &value);
-	if (result == 0 && field_set(field, workload, text_string(&value), &err) < 0)
-		result = document_fail(r->name, key->next, r->err, err.code, "%s%s%s%s", err.text,
+	if (result == 0 && field_set(field, noun, text_string(&value), &err) < 0)
+		result = document_fail(r->name, node, r->err, err.code, "%s%s%s%s", err.text,
 				       *err.hint ? " (" : "", err.hint, *err.hint ? ")" : "");
 	text_done(&value);
 	return result;
 }
 
-/* What stands in mapping over what the defaults gave; *seen counts this mapping's own keys. */
-static int read_fields(const struct reader *r, const struct node *mapping,
-		       struct workload *workload, uint64_t *seen)
+static int read_field(const struct reader *r, const struct node *key, struct into *into)
+{
+	const struct field *field = field_find(into->fields, key->text);
+	uint64_t bit;
+
+	if (!field)
+		return fail_unknown_field(r, key, into->fields);
+	bit = 1ull << (field - into->fields);
+	if (into->seen & bit)
+		return document_fail(r->name, key, r->err, -EINVAL,
+				     "'%s' is '%s', which is there already", key->text, field->name);
+	into->seen |= bit;
+	return set_field(r, key->next, field, into->noun);
+}
+
+/* What stands in mapping over what the defaults gave. */
+static int read_fields(const struct reader *r, const struct node *mapping, struct into *into)
 {
 	for (const struct node *key = mapping->first; key; key = key->next->next) {
-		int result = read_field(r, key, workload, seen);
+		int result = read_field(r, key, into);
 
 		if (result < 0)
 			return result;
@@ -164,24 +195,92 @@ static int read_fields(const struct reader *r, const struct node *mapping,
 
 static int read_measure(const struct reader *r, const struct node *value, struct phase *phase)
 {
+	struct into into = { workload_fields, &phase->workload, 0 };
 	struct err err;
-	uint64_t seen = 0;
 	int result = expect(r, value, NODE_MAPPING, "measure");
 
 	if (result < 0)
 		return result;
 	phase->workload = r->defaults;
-	result = read_fields(r, value, &phase->workload, &seen);
+	result = read_fields(r, value, &into);
 	if (result < 0)
 		return result;
-	workload_settle(&phase->workload, seen | r->defaults_seen);
+	workload_settle(&phase->workload, into.seen | r->defaults_seen);
 	if (workload_check(&phase->workload, &err) < 0)
 		return document_fail(r->name, value, r->err, err.code, "%s", err.text);
 	return 0;
 }
 
+/* Letters, digits and what has no meaning to YAML within a word. */
+static bool is_plain(const char *text)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "_./+=,;%-:";
+	const size_t length = strlen(text);
+
+	return length && strspn(text, safe) == length && !strchr("-:,%=", text[0]) &&
+	       text[length - 1] != ':';
+}
+
+/* What a YAML reader passes through between double quotes as it stands. */
+static bool is_quotable(uint32_t code)
+{
+	return (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code < 0x2028) ||
+	       (code > 0x2029 && code < 0xfeff) || (code >= 0xff00 && code < 0xfffe) ||
+	       code >= 0x10000;
+}
+
+/* Plain where it can be, else double-quoted; "${" is "$${", so that it comes back as it is. */
+static void print_scalar(const char *text, struct text *ret)
+{
+	uint32_t code = 0;
+	size_t bytes;
+
+	if (is_plain(text)) {
+		text_add(ret, "%s", text);
+		return;
+	}
+	text_add(ret, "\"");
+	for (; *text; text += bytes) {
+		bytes = utf8_decode(text, &code);
+		assert(bytes > 0);	/* fields and targets are UTF-8 */
+		if (!is_quotable(code))
+			text_add(ret, "\\u%04x", code);
+		else if (code == '"' || code == '\\')
+			text_add(ret, "\\%c", *text);
+		else if (code == '$' && text[1] == '{')
+			text_add(ret, "$$");
+		else
+			text_add_bytes(ret, text, bytes);
+	}
+	text_add(ret, "\"");
+}
+
+static void print_field(const struct field *field, const void *noun, struct text *ret)
+{
+	struct text value = TEXT_INIT;
+
+	field_print(field, noun, &value);
+	text_add(ret, "      %s: ", field->name);
+	print_scalar(text_string(&value), ret);
+	text_add(ret, "\n");
+	text_done(&value);
+}
+
 /* The keys whose rows say something, the presets left out; when it ends is always said. */
-static void print_measure(const struct phase *phase, struct text *ret);
+static void print_measure(const struct phase *phase, struct text *ret)
+{
+	const struct workload *w = &phase->workload;
+
+	text_add(ret, "\n");
+	for (const struct field *field = workload_fields; field->name; field++) {
+		const bool ends = strcmp(field->name, "runtime") == 0 && !w->io_size_bytes;
+		const bool shown = strcmp(field->name, "rw") == 0 || ends;
+
+		if (!field->input_only && (shown || !field_is_preset(field, w)))
+			print_field(field, w, ret);
+	}
+}
 
 static int read_idle(const struct reader *r, const struct node *value, struct phase *phase)
 {
@@ -208,41 +307,109 @@ static void print_idle(const struct phase *phase, struct text *ret)
 	text_add(ret, " %s\n", units_format_time_ns(phase->idle_ns, time));
 }
 
+/* A mapping of the step's fields, the value of its main field alone, or nothing. */
+static int read_step(const struct reader *r, const struct node *value, struct phase *phase)
+{
+	struct step *step = &phase->step;
+	const struct step_row *row = &step_rows[step->kind];
+	struct into into = { row->fields, step, 0 };
+	struct err err;
+	int result = 0;
+
+	if (value->kind == NODE_SCALAR && value->text[0] && !row->main_field)
+		return document_fail(r->name, value, r->err, -EINVAL,
+				     "%s is a mapping, or nothing at all", row->name);
+	if (value->kind == NODE_SCALAR && value->text[0])
+		result = set_field(r, value, field_find(row->fields, row->main_field), step);
+	else if (value->kind != NODE_SCALAR)
+		result = expect(r, value, NODE_MAPPING, row->name);
+	if (result == 0 && value->kind == NODE_MAPPING)
+		result = read_fields(r, value, &into);
+	if (result == 0 && step_check(step, &err) < 0)
+		result = document_fail(r->name, value, r->err, err.code, "%s", err.text);
+	return result;
+}
+
+static void print_step(const struct phase *phase, struct text *ret)
+{
+	const struct step *step = &phase->step;
+	bool any = false;
+
+	for (const struct field *field = step_rows[step->kind].fields; field->name; field++) {
+		if (field_is_preset(field, step))
+			continue;
+		text_add(ret, "%s", any ? "" : "\n");
+		print_field(field, step, ret);
+		any = true;
+	}
+	if (!any)
+		text_add(ret, "\n");
+}
+
 static const struct phase_row phase_rows[] = {
 	[PHASE_MEASURE] = { "measure", read_measure, print_measure },
 	[PHASE_IDLE] = { "idle", read_idle, print_idle },
+	[PHASE_STEP] = { NULL, read_step, print_step },
 };
 
+static const char *phase_name(const struct phase *phase)
+{
+	return phase->kind == PHASE_STEP ? step_rows[phase->step.kind].name :
+					   phase_rows[phase->kind].name;
+}
+
+/* "measure", then the steps; "idle" is among them. */
 static const char *phase_name_at(const void *ctx, size_t i)
 {
 	(void)ctx;
-	return i < ARRAY_COUNT(phase_rows) ? phase_rows[i].name : NULL;
+	if (i == 0)
+		return phase_rows[PHASE_MEASURE].name;
+	return i <= STEP_KINDS ? step_rows[i - 1].name : NULL;
 }
 
 static int fail_unknown_phase(const struct reader *r, const struct node *key)
 {
-	const char *nearest = text_nearest(key->text, phase_name_at, NULL);
+	const char *name, *nearest = text_nearest(key->text, phase_name_at, NULL);
+	struct text names = TEXT_INIT;
+	int result;
 
-	return document_fail(r->name, key, r->err, -EINVAL, "no phase '%s'; %s%s%s", key->text,
-			     nearest ? "did you mean '" : "there are measure and idle",
-			     nearest ? nearest : "", nearest ? "'?" : "");
+	for (size_t i = 0; (name = phase_name_at(NULL, i)); i++)
+		text_add(&names, "%s%s", i ? ", " : "", name);
+	if (nearest)
+		result = document_fail(r->name, key, r->err, -EINVAL,
+				       "no phase '%s'; did you mean '%s'?", key->text, nearest);
+	else
+		result = document_fail(r->name, key, r->err, -EINVAL, "no phase '%s'; there are %s",
+				       key->text, text_string(&names));
+	text_done(&names);
+	return result;
 }
 
 static int read_phase(const struct reader *r, const struct node *item, struct plan *plan)
 {
+	const struct node *key = item->first;
 	int result = expect(r, item, NODE_MAPPING, "a phase");
 
 	if (result < 0)
 		return result;
-	if (!item->first || item->first->next->next)
+	if (!key || key->next->next)
 		return document_fail(r->name, item, r->err, -EINVAL,
 				     "a phase has one key, as in '- idle: 5s'");
-	for (size_t kind = 0; kind < ARRAY_COUNT(phase_rows); kind++) {
-		if (strcmp(phase_rows[kind].name, item->first->text) == 0)
-			return phase_rows[kind].read(r, item->first->next,
-						     plan_add(plan, (enum phase_kind)kind));
+	if (strcmp(key->text, "measure") == 0)
+		return read_measure(r, key->next, plan_add(plan, PHASE_MEASURE));
+	/* "idle: 5s" is the oldest spelling, and its own kind. */
+	if (strcmp(key->text, "idle") == 0 && key->next->kind != NODE_MAPPING)
+		return read_idle(r, key->next, plan_add(plan, PHASE_IDLE));
+	for (size_t kind = 0; kind < STEP_KINDS; kind++) {
+		struct phase *phase;
+
+		if (strcmp(step_rows[kind].name, key->text) != 0)
+			continue;
+		phase = plan_add(plan, PHASE_STEP);
+		step_init(&phase->step, (enum step_kind)kind);
+		return read_step(r, key->next, phase);
 	}
-	return fail_unknown_phase(r, item->first);
+	return fail_unknown_phase(r, key);
 }
 
 static int read_phases(struct reader *r, const struct node *value, struct plan *plan)
@@ -274,10 +441,14 @@ static int read_target(struct reader *r, const struct node *value, struct plan *
 
 static int read_defaults(struct reader *r, const struct node *value, struct plan *plan)
 {
+	struct into into = { workload_fields, &r->defaults, 0 };
 	int result = expect(r, value, NODE_MAPPING, "defaults");
 
 	(void)plan;
-	return result < 0 ? result : read_fields(r, value, &r->defaults, &r->defaults_seen);
+	if (result == 0)
+		result = read_fields(r, value, &into);
+	r->defaults_seen = into.seen;
+	return result;
 }
 
 /* In the order they are read in, wherever they stand. */
@@ -378,77 +549,6 @@ int plan_load(struct plan *plan, const char *path, struct err *err)
 	return plan_parse(plan, path, yaml, length, err);
 }
 
-/* Letters, digits and what has no meaning to YAML within a word. */
-static bool is_plain(const char *text)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   "_./+=,;%-:";
-	const size_t length = strlen(text);
-
-	return length && strspn(text, safe) == length && !strchr("-:,%=", text[0]) &&
-	       text[length - 1] != ':';
-}
-
-/* What a YAML reader passes through between double quotes as it stands. */
-static bool is_quotable(uint32_t code)
-{
-	return (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code < 0x2028) ||
-	       (code > 0x2029 && code < 0xfeff) || (code >= 0xff00 && code < 0xfffe) ||
-	       code >= 0x10000;
-}
-
-/* Plain where it can be, else double-quoted; "${" is "$${", so that it comes back as it is. */
-static void print_scalar(const char *text, struct text *ret)
-{
-	uint32_t code = 0;
-	size_t bytes;
-
-	if (is_plain(text)) {
-		text_add(ret, "%s", text);
-		return;
-	}
-	text_add(ret, "\"");
-	for (; *text; text += bytes) {
-		bytes = utf8_decode(text, &code);
-		assert(bytes > 0);	/* fields and targets are UTF-8 */
-		if (!is_quotable(code))
-			text_add(ret, "\\u%04x", code);
-		else if (code == '"' || code == '\\')
-			text_add(ret, "\\%c", *text);
-		else if (code == '$' && text[1] == '{')
-			text_add(ret, "$$");
-		else
-			text_add_bytes(ret, text, bytes);
-	}
-	text_add(ret, "\"");
-}
-
-static void print_field(const struct field *field, const struct workload *workload,
-			struct text *ret)
-{
-	struct text value = TEXT_INIT;
-
-	field_print(field, workload, &value);
-	text_add(ret, "      %s: ", field->name);
-	print_scalar(text_string(&value), ret);
-	text_add(ret, "\n");
-	text_done(&value);
-}
-
-static void print_measure(const struct phase *phase, struct text *ret)
-{
-	const struct workload *w = &phase->workload;
-
-	text_add(ret, "\n");
-	for (const struct field *field = workload_fields; field->name; field++) {
-		const bool ends = strcmp(field->name, "runtime") == 0 && !w->io_size_bytes;
-		const bool shown = strcmp(field->name, "rw") == 0 || ends;
-
-		if (!field->input_only && (shown || !field_is_preset(field, w)))
-			print_field(field, w, ret);
-	}
-}
-
 void plan_print(const struct plan *plan, struct text *ret)
 {
 	if (*plan->target) {
@@ -461,7 +561,7 @@ void plan_print(const struct plan *plan, struct text *ret)
 		const struct phase *phase = &plan->phases[i];
 
 		assert((size_t)phase->kind < ARRAY_COUNT(phase_rows));
-		text_add(ret, "  - %s:", phase_rows[phase->kind].name);
+		text_add(ret, "  - %s:", phase_name(phase));
 		phase_rows[phase->kind].print(phase, ret);
 	}
 }

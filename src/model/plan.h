@@ -10,21 +10,26 @@
  *	phases:
  *	  - measure: { name: read, rw: randread, iodepth: 32 }
  *	  - idle: 5s
+ *	  - fill: { times: 2, bs: 128k }
+ *	  - trim:
  *
  * Ownership: plan_init then plan_done; phases grow by plan_add.
  */
 
+#include "model/step.h"
 #include "model/workload.h"
 
 enum phase_kind {
 	PHASE_MEASURE,
 	PHASE_IDLE,	/* nothing for idle_ns */
+	PHASE_STEP,	/* of the state: purge, fill, dirty, ... (model/step.h) */
 };
 
 struct phase {
 	enum phase_kind kind;
 	struct workload workload;	/* PHASE_MEASURE */
 	uint64_t idle_ns;		/* PHASE_IDLE */
+	struct step step;		/* PHASE_STEP */
 };
 
 struct plan {
@@ -36,6 +41,10 @@ struct plan {
 void plan_init(struct plan *plan);
 void plan_done(struct plan *plan);
 struct phase *plan_add(struct plan *plan, enum phase_kind kind);
+struct step *plan_add_step(struct plan *plan, enum step_kind kind);	/* of its presets */
+
+/* Whether any phase changes data: what consent and opening for writing depend on. */
+bool plan_writes(const struct plan *plan);
 
 /* Sentences start with "file:line:column: ". plan is initialised by the call; done on failure. */
 int plan_load(struct plan *plan, const char *path, struct err *err);

@@ -60,6 +60,7 @@ void result_done(struct result *result)
 	for (size_t i = 0; i < result->measurement_count; i++)
 		measurement_done(&result->measurements[i]);
 	free(result->measurements);
+	free(result->steps);
 	free(result->findings);
 	memset(result, 0, sizeof(*result));
 }
@@ -73,6 +74,17 @@ struct measurement *result_add(struct result *result)
 	m = &result->measurements[result->measurement_count++];
 	measurement_init(m);
 	return m;
+}
+
+struct step_result *result_add_step(struct result *result)
+{
+	struct step_result *step;
+
+	result->steps = grow(result->steps, result->step_count, sizeof(*result->steps));
+	step = &result->steps[result->step_count++];
+	memset(step, 0, sizeof(*step));
+	step->before_measurement = result->measurement_count;
+	return step;
 }
 
 struct finding *result_find(struct result *result, const char *code, enum severity severity,

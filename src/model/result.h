@@ -110,6 +110,30 @@ struct drive_truth {
 	} rows[DRIVE_TRUTH_ROWS];
 };
 
+/* What a step of the state did (model/step.h), in a result between the measurements. */
+#define STEP_FIGURES 16
+struct step_result {
+	char name[24];			/* "fill" */
+	char asked[256];		/* as step_print writes it */
+	char method[48];		/* "discard", "sequential 128k", ... */
+	char text[320];			/* one sentence for the reader, without its full stop */
+	char state[32];			/* what the drive is called after it; "" = as before */
+	size_t before_measurement;	/* it came before this measurement's index */
+	uint64_t start_ns, duration_ns;
+	uint64_t written_bytes, read_bytes;
+	uint64_t discard_asked_bytes;	/* by us */
+	uint64_t discard_sent_bytes;	/* by the kernel's counters (of the drive: what it took) */
+	bool have_sent;			/* the former is known */
+	uint64_t file_count, file_deleted_count;
+	bool reached;			/* what was to be reached was; true where nothing was */
+	bool interrupted;
+	uint32_t figure_count;
+	struct {
+		char name[40];		/* "extents_per_file" */
+		double value;
+	} figures[STEP_FIGURES];
+};
+
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_INVALID };
 extern const char *const severity_names[];	/* "info", "warning", "invalid" */
 
@@ -143,6 +167,8 @@ struct result {
 	uint64_t layout_ns;
 	struct measurement *measurements;
 	size_t measurement_count;
+	struct step_result *steps;
+	size_t step_count;
 	struct finding *findings;
 	size_t finding_count;
 	double ceiling_iops;		/* what this machine's engine does on the null target at this depth; 0 = not measured */
@@ -153,5 +179,6 @@ void measurement_done(struct measurement *m);
 void result_init(struct result *result);
 void result_done(struct result *result);
 struct measurement *result_add(struct result *result);	/* initialised */
+struct step_result *result_add_step(struct result *result);	/* zeroed */
 struct finding *result_find(struct result *result, const char *code, enum severity severity,
 			    const char *measurement);	/* adds; text and remedy are the caller's to fill */

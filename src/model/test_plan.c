@@ -45,6 +45,49 @@ static void a_plan_has_a_target_defaults_and_phases(void)
 	plan_done(&plan);
 }
 
+static void steps_of_the_state_are_phases(void)
+{
+	struct text text = TEXT_INIT;
+
+	CHECK_EQ(parse("phases:\n"
+		       "  - purge: discard\n"
+		       "  - fill: { times: 2, bs: 1m }\n"
+		       "  - trim:\n"
+		       "  - idle: { until-recovered: 1 }\n"
+		       "  - idle: 5s\n"),
+		 0);
+	CHECK_STR(err.text, "");
+	CHECK_EQ(plan.phase_count, 5);
+	CHECK_EQ(plan.phases[0].kind, PHASE_STEP);
+	CHECK_EQ(plan.phases[0].step.purge.method, PURGE_DISCARD);
+	CHECK_EQ(plan.phases[1].step.fill.times_ppm, 2000000);
+	CHECK_EQ(plan.phases[1].step.fill.block_bytes, 1 << 20);
+	CHECK_EQ(plan.phases[2].step.kind, STEP_TRIM);
+	CHECK_EQ(plan.phases[3].step.kind, STEP_REST);
+	CHECK(plan.phases[3].step.rest.until_recovered);
+	CHECK_EQ(plan.phases[4].kind, PHASE_IDLE);
+	CHECK(plan_writes(&plan));
+	plan_print(&plan, &text);
+	CHECK_STR(text_string(&text), "phases:\n"
+				      "  - purge:\n"
+				      "      method: discard\n"
+				      "  - fill:\n"
+				      "      times: 2\n"
+				      "      bs: 1m\n"
+				      "  - trim:\n"
+				      "  - idle:\n"
+				      "      until-recovered: 1\n"
+				      "  - idle: 5s\n");
+	plan_done(&plan);
+	CHECK_EQ(parse(text_string(&text)), 0);
+	CHECK_EQ(plan.phase_count, 5);
+	plan_done(&plan);
+	text_done(&text);
+	CHECK_EQ(parse("phases:\n  - idle: 5s\n"), 0);
+	CHECK(!plan_writes(&plan));
+	plan_done(&plan);
+}
+
 static void what_is_wrong_is_told_with_its_place(void)
 {
 	static const struct {
@@ -176,6 +219,6 @@ static void a_missing_file_is_named(void)
 	CHECK_EQ(plan_load(&plan, "/", &err), -EISDIR);
 }
 
-TESTS(TEST(a_plan_has_a_target_defaults_and_phases), TEST(what_is_wrong_is_told_with_its_place),
+TESTS(TEST(a_plan_has_a_target_defaults_and_phases), TEST(steps_of_the_state_are_phases), TEST(what_is_wrong_is_told_with_its_place),
       TEST(variables_are_taken_from_the_environment), TEST(what_is_printed_reads_back_as_it_was),
       TEST(a_missing_file_is_named))

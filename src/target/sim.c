@@ -234,6 +234,23 @@ static void sim_target_truth_end(struct target *target, struct drive_truth *ret)
 	}
 }
 
+/* As on a drive: it takes its time, and the host waits. */
+static int sim_target_purge(struct target *target, struct err *err)
+{
+	struct sim_target *t = target->private;
+	const struct sim_request request = { .kind = SIM_PURGE };
+	struct sim_result result;
+	uint64_t done_ns;
+
+	sim_submit(t->sim, clock_now_ns(t->clock) - t->birth_ns, &request, &result);
+	if (result.error)
+		return err_errno(err, result.error, "purge");
+	done_ns = t->birth_ns + result.done_ns;
+	if (done_ns > *t->clock->virtual_ns)
+		*t->clock->virtual_ns = done_ns;
+	return 0;
+}
+
 static void describe(struct target_info *info, const struct sim *sim)
 {
 	struct sim_identity id;
@@ -303,6 +320,7 @@ static int sim_target_open(struct target *target, const struct target_request *r
 	target->queue = &sim_queue_ops;
 	target->truth_begin = sim_target_truth_begin;
 	target->truth_end = sim_target_truth_end;
+	target->purge = sim_target_purge;
 	return target_check_size(target, request, err);
 }
 

@@ -244,25 +244,6 @@ int target_check_size(const struct target *target, const struct target_request *
 		       (unsigned long long)request->need_bytes);
 }
 
-const char *target_kind_name(enum target_kind kind)
-{
-	switch (kind) {
-	case TARGET_NULL:
-		return "null";
-	case TARGET_DIRECTORY:
-		return "directory";
-	case TARGET_FILE:
-		return "file";
-	case TARGET_BLOCK:
-		return "block";
-	case TARGET_CHAR:
-		return "char";
-	case TARGET_SIM:
-		return "sim";
-	}
-	return "unknown";
-}
-
 const struct target_ops *const target_kinds[] = {
 	&target_directory,
 	&target_file,

@@ -64,6 +64,9 @@ struct target {
 	 */
 	void (*truth_begin)(struct target *target);
 	void (*truth_end)(struct target *target, struct drive_truth *ret);
+
+	/* The drive's own secure erase: as new afterwards, except for wear; NULL where there is none. */
+	int (*purge)(struct target *target, struct err *err);
 };
 
 /*
