@@ -14,6 +14,7 @@
 #include "cli/protocol_text.h"
 #include "cli/stop.h"
 #include "protocol/protocol.h"
+#include "protocol/seeds.h"
 #include "target/testfile.h"
 
 /* --- where checkpoints are kept ----------------------------------------------------------- */
@@ -124,10 +125,10 @@ static int check_options(const struct invocation *inv, const struct protocol *pr
 	static const struct {
 		const char *option, *protocols;
 	} only[] = {
-		{ "idle", "three-state contamination" }, { "repeat", "three-state" },
+		{ "idle", "three-state techgage contamination" }, { "repeat", "three-state techgage" },
 		{ "cell", "steady" }, { "client", "steady" }, { "plan", "contamination" },
 	};
-	const bool given[] = { inv->idle_ns, inv->cycle_count > 1, inv->cell_ns, inv->client,
+	const bool given[] = { inv->idle_ns, inv->cycle_count, inv->cell_ns, inv->client,
 			       inv->plan_path[0] };
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
@@ -235,6 +236,24 @@ static int list(struct invocation *inv)
 	return exit_code;
 }
 
+#define SEED_COUNT 10
+
+static int run_seeds(struct invocation *inv)
+{
+	struct text text = TEXT_INIT;
+	struct err err = { 0 };
+	struct seeds seeds;
+	int exit_code;
+
+	if (seeds_run(&seeds, SEED_COUNT, &err) < 0)
+		return fail(inv, &err);
+	seeds_markdown(&seeds, &text);
+	seeds_done(&seeds);
+	exit_code = print_words(inv, "seeds", &text);
+	text_done(&text);
+	return exit_code;
+}
+
 static int protocol_verb_run(struct invocation *inv)
 {
 	const struct protocol *protocol;
@@ -242,6 +261,8 @@ static int protocol_verb_run(struct invocation *inv)
 
 	if (inv->word_count == 0 || strcmp(inv->words[0], "list") == 0)
 		return list(inv);
+	if (strcmp(inv->words[0], "seeds") == 0 && inv->word_count == 1)
+		return run_seeds(inv);
 	protocol = protocol_find(inv->words[0]);
 	if (!protocol)
 		return unknown(inv, inv->words[0]);
@@ -270,9 +291,10 @@ static const struct field protocol_options_fields[] = {
 	  .help = "of the test file, or of the part of the drive that is used" },
 	{ .name = "idle", .type = FIELD_U64, .unit = UNIT_NS, AT(idle_ns), .min = 1,
 	  .max = 7 * 86400 * SECOND_NS, .group = "Protocol",
-	  .help = "how long the pause of three-state and contamination is; without it 30 min" },
+	  .help = "how long the pause of three-state, techgage or contamination is; without it 30 min" },
 	{ .name = "repeat", .type = FIELD_U32, .unit = UNIT_COUNT, AT(cycle_count), .min = 1,
-	  .max = 12, .preset = "1", .group = "Protocol", .help = "whole cycles of three-state" },
+	  .max = 12, .group = "Protocol",
+	  .help = "whole cycles of three-state (without it 1) and techgage (3)" },
 	{ .name = "cell", .type = FIELD_U64, .unit = UNIT_NS, AT(cell_ns), .min = MILLISECOND_NS,
 	  .max = 3600 * SECOND_NS, .group = "Protocol",
 	  .help = "how long a cell of steady is; without it a minute" },
@@ -288,20 +310,22 @@ static const struct field protocol_options_fields[] = {
 };
 
 static const char *const topics[] = {
-	"list", "three-state", "alignment", "contamination", "surface", "steady", "cache", NULL,
+	"list", "three-state", "techgage", "alignment", "contamination", "surface", "steady", "cache",
+	"seeds", NULL,
 };
 
 const struct verb verb_protocol = {
 	.name = "protocol",
 	.summary = "procedures with a verdict: trim, alignment, cache, steady state and others",
 	.description =
-		"list names them; NAME alone tells what one does; NAME and a target runs it. A device "
+		"list names them; seeds runs the procedures of the articles that started this on the reference "
+		"drives of their time and prints a table of their figures and ours; NAME alone tells what one does; NAME and a target runs it. A device "
 		"is erased by most of them, so it needs --erase-data; a directory gets a test file; the "
 		"reference drive (sim:NAME) runs in virtual time.\n\n"
 		"Each ends with one sentence, its evidence, and with --json the code of the verdict. "
 		"Finished cells are kept, so that --resume goes on after a crash.",
 	.positional = POSITIONAL_WORDS,
-	.operands = "list | NAME | NAME TARGET",
+	.operands = "list | seeds | NAME | NAME TARGET",
 	.tables = { protocol_options_fields, consent_fields },
 	.topics = topics,
 	.examples = {

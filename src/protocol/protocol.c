@@ -14,9 +14,11 @@
 
 extern const struct protocol protocol_three_state, protocol_alignment, protocol_contamination;
 extern const struct protocol protocol_surface, protocol_steady, protocol_cache;
+extern const struct protocol protocol_techgage;
 
 const struct protocol *const protocols[] = {
 	&protocol_three_state,
+	&protocol_techgage,
 	&protocol_alignment,
 	&protocol_contamination,
 	&protocol_surface,
