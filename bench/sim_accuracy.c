@@ -28,6 +28,10 @@ int main(int argc, char **argv)
 		const double scale = row->is_ratio ? 1 : (double)MIB;
 		const bool met = fabs(got / want - 1) <= row->tolerance;
 
+		if (want == 0) {
+			printf("%-24s %-36s %10s %10.3f\n", row->name, row->what, "-", got / scale);
+			continue;
+		}
 		missed += !met;
 		printf("%-24s %-36s %10.3f %10.3f %+7.1f %%  %s\n", row->name, row->what,
 		       want / scale, got / scale, 100 * (got / want - 1), met ? "" : "MISSED");

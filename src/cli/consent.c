@@ -13,11 +13,17 @@
 
 #define SERIAL_TYPED 4
 
+/* A volume over several drives has a name of its own, and info->serial is one drive's. */
+static bool named_by_serial(const struct target_info *info)
+{
+	return info->serial[0] && strcmp(info->erase_name, info->serial) == 0;
+}
+
 const char *consent_word(const struct target_info *info)
 {
 	const size_t length = strlen(info->serial);
 
-	if (!length)
+	if (!named_by_serial(info))
 		return info->erase_name;
 	return length > SERIAL_TYPED ? info->serial + length - SERIAL_TYPED : info->serial;
 }
@@ -58,7 +64,7 @@ static int ask(const struct target_info *info, struct err *err)
 	report_target_text(info, &style, &text);
 	fputs(text_string(&text), stderr);
 	text_done(&text);
-	if (info->serial[0])
+	if (named_by_serial(info))
 		fprintf(stderr, "This erases it. Type the last %zu characters of the serial number %s: ",
 			strlen(word), info->serial);
 	else

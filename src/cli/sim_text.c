@@ -280,6 +280,18 @@ static void print_stat(json_t *stat, struct text *ret)
 		print_log(value, ret);
 }
 
+static int check_blocks(const struct sim_stat_request *request, json_t *stat, struct err *err)
+{
+	const json_int_t block_bytes = json_integer_value(json_object_get(stat, "logical_block_bytes"));
+	const json_int_t bytes = json_integer_value(json_object_get(stat, "capacity_bytes"));
+
+	if (block_bytes > 0 && request->block_last < (uint64_t)(bytes / block_bytes))
+		return 0;
+	return err_set(err, -ERANGE, "--lba: block %" PRIu64 " is behind the last, %"
+		       JSON_INTEGER_FORMAT, request->block_last,
+		       block_bytes > 0 ? bytes / block_bytes - 1 : 0);
+}
+
 int sim_text_stat(const struct sim_stat_request *request, struct text *ret, struct err *err)
 {
 	json_t *stat, *list;
@@ -290,7 +302,9 @@ int sim_text_stat(const struct sim_stat_request *request, struct text *ret, stru
 	if (request->has_blocks) {
 		list = json_array();
 		json_object_set_new(stat, "ranges", list);
-		r = ask_ranges(request, list, err);
+		r = check_blocks(request, stat, err);
+		if (r == 0)
+			r = ask_ranges(request, list, err);
 	}
 	if (r == 0 && request->log) {
 		list = json_array();

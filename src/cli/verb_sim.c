@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/sim_text.h"
-#include "cli/stop.h"
 #include "serve/serve.h"
 #include "sim/sim.h"
 
@@ -65,6 +65,30 @@ static void serve_note(void *ctx, const char *text)
 	fprintf(stderr, "tare: %s\n", text);
 }
 
+static volatile sig_atomic_t serve_stop;
+
+static void on_serve_signal(int number)
+{
+	(void)number;
+	serve_stop = 1;
+}
+
+/*
+ * Unlike elsewhere (stop.h) a second Ctrl-C does not cut the end short, and a terminal that
+ * goes away is an end, too: half of it would leave a mount that nobody answers for.
+ */
+static void catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_serve_signal }, before;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		sigaction(numbers[i], NULL, &before);
+		if (numbers[i] != SIGHUP || before.sa_handler != SIG_IGN)	/* nohup */
+			sigaction(numbers[i], &action, NULL);
+	}
+}
+
 static int run_serve(struct invocation *inv)
 {
 	struct err err = { 0 };
@@ -72,12 +96,13 @@ static int run_serve(struct invocation *inv)
 		.spec = inv->words[1],
 		.directory = inv->words[2],
 		.loop = inv->loop,
-		.stop = stop_on_signals(),
+		.stop = &serve_stop,
 		.ctx = inv,
 		.ready = serve_is_ready,
 		.note = serve_note,
 	};
 
+	catch_signals();
 	return serve_run(&options, &err) < 0 ? fail(inv, &err) : EXIT_DONE;
 }
 
@@ -155,8 +180,15 @@ static int run_clean(struct invocation *inv)
 	struct err err = { 0 };
 	const int count = serve_clean(keep_note, notes, &err);
 
-	if (count >= 0)
+	if (count >= 0) {
 		clean_text(inv, count, notes, &text);
+	} else {
+		json_t *done;
+		size_t i;
+
+		json_array_foreach(notes, i, done)
+			serve_note(NULL, json_string_value(done));
+	}
 	json_decref(notes);
 	return count < 0 ? fail(inv, &err) : print_and_done(inv, &text);
 }
@@ -188,9 +220,11 @@ static int unknown_action(struct invocation *inv, const char *word)
 	const char *nearest = text_nearest(word, action_name, NULL);
 	struct err err = { 0 };
 
-	err_set(&err, -EINVAL, "%s: tare sim has no such command%s%s", word,
-		nearest ? "; did you mean tare sim " : "", nearest ? nearest : "");
-	err_hint(&err, "tare sim list|show|serve|stat|clean");
+	err_set(&err, -EINVAL, "sim: no such command '%s'", word);
+	if (nearest)
+		err_hint(&err, "did you mean tare sim %s?", nearest);
+	else
+		err_hint(&err, "tare sim list|show|serve|stat|clean");
 	return fail(inv, &err);
 }
 
@@ -200,7 +234,7 @@ static int sim_run(struct invocation *inv)
 	struct err err = { 0 };
 
 	if (inv->word_count == 0) {
-		err_set(&err, -EINVAL, "tare sim: what is to be done?");
+		err_set(&err, -EINVAL, "sim: nothing says what is to be done");
 		err_hint(&err, "tare sim list|show|serve|stat|clean");
 		return fail(inv, &err);
 	}
@@ -209,7 +243,7 @@ static int sim_run(struct invocation *inv)
 	if (!action->name)
 		return unknown_action(inv, inv->words[0]);
 	if (inv->word_count != action->word_count)
-		err_set(&err, -EINVAL, "tare sim %s: write tare sim %s", action->name, action->usage);
+		err_set(&err, -EINVAL, "sim %s: write tare sim %s", action->name, action->usage);
 	else if (inv->loop && !action->loop)
 		err_set(&err, -EINVAL, "--loop goes with tare sim serve only");
 	else if ((inv->lba[0] || inv->log) && !action->blocks)

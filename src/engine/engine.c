@@ -253,6 +253,8 @@ static void verify(struct measurement *m, struct work *work, struct worker *work
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
 	}
+	/* Stopped while reading back: what was measured is whole, what was verified is not. */
+	m->interrupted |= work->stop && *work->stop;
 	add_verified(m, &tally);
 }
 

@@ -46,6 +46,7 @@ void recorder_begin(struct recorder *r, uint64_t begin_ns, uint64_t start_ns)
 	r->measuring = begin_ns == start_ns;
 	r->boundary_ns = r->measuring ? start_ns + SECOND_NS : start_ns;
 	r->interval_end_ns = begin_ns + RECORDER_INTERVAL_NS;
+	r->pulse_end_ns = start_ns + RECORDER_INTERVAL_NS;
 	r->due_ns = r->boundary_ns < r->interval_end_ns ? r->boundary_ns : r->interval_end_ns;
 }
 
@@ -155,6 +156,21 @@ static void begin_measuring(struct recorder *r)
 			histogram_init(r->service[op]);
 	}
 	r->measuring = true;
+	/* From here on intervals divide the seconds evenly. */
+	r->interval_end_ns = r->pulse_end_ns;
+}
+
+/* What was done since the last pulse belongs to the one that ends now; skipped ones are empty. */
+static void add_pulses(struct recorder *r, uint64_t now_ns)
+{
+	const uint64_t count =
+		r->ops[OP_READ].count + r->ops[OP_WRITE].count + r->ops[OP_TRIM].count;
+
+	while (now_ns >= r->pulse_end_ns && r->pulse_count < RECORDER_PULSES) {
+		r->pulses[r->pulse_count++] = (uint32_t)(count - r->pulse_before_count);
+		r->pulse_before_count = count;
+		r->pulse_end_ns += RECORDER_INTERVAL_NS;
+	}
 }
 
 bool recorder_tick(struct recorder *r, uint64_t now_ns)
@@ -168,6 +184,8 @@ bool recorder_tick(struct recorder *r, uint64_t now_ns)
 		r->boundary_ns += SECOND_NS;
 		began = true;
 	}
+	if (r->measuring)
+		add_pulses(r, now_ns);
 	while (r->measuring && now_ns > r->boundary_ns) {
 		close_second(r, r->boundary_ns);
 		r->boundary_ns += SECOND_NS;
@@ -210,6 +228,7 @@ void recorder_finish(struct recorder *r, uint64_t now_ns)
 	if (!r->measuring)
 		return;
 	close_interval(r);
+	add_pulses(r, now_ns);
 	if (now_ns > r->second_begin_ns)
 		close_second(r, now_ns);
 }
@@ -297,6 +316,23 @@ static int add_second(struct second *second, struct recorder *const *recorders, 
 	return 0;
 }
 
+static int add_pulses_of_all(struct measurement *m, struct recorder *const *recorders, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (recorders[i]->pulse_count > m->pulse_count)
+			m->pulse_count = recorders[i]->pulse_count;
+	}
+	m->pulse_ns = RECORDER_INTERVAL_NS;
+	m->pulses = calloc(m->pulse_count + 1, sizeof(*m->pulses));
+	if (!m->pulses)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < recorders[i]->pulse_count; k++)
+			m->pulses[k] += recorders[i]->pulses[k];
+	}
+	return 0;
+}
+
 int recorder_merge(struct measurement *m, struct recorder *const *recorders, size_t count,
 		   struct err *err)
 {
@@ -309,6 +345,7 @@ int recorder_merge(struct measurement *m, struct recorder *const *recorders, siz
 		if (recorders[i]->second_count > second_count)
 			second_count = recorders[i]->second_count;
 	}
+	failed |= add_pulses_of_all(m, recorders, count);
 	m->seconds = calloc(second_count ? second_count : 1, sizeof(*m->seconds));
 	if (!m->seconds || failed)
 		return err_set(err, -ENOMEM, "no memory for the histograms of %zu s", second_count);

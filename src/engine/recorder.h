@@ -3,7 +3,7 @@
 
 /*
  * recorder - what one worker's requests took. A completion is one histogram_add into the
- * current interval (250 ms); intervals add up to seconds, seconds to the whole, so the hot loop
+ * current interval (50 ms); intervals add up to seconds, seconds to the whole, so the hot loop
  * writes one histogram only. Closing is one comparison a batch: recorder_due, recorder_tick.
  *
  * Life cycle:	init -> { due -> tick, add... }... -> finish -> done
@@ -22,7 +22,8 @@
 #include "stats/histogram.h"
 #include "stats/packed.h"
 
-#define RECORDER_INTERVAL_NS (250 * MILLISECOND_NS)
+#define RECORDER_INTERVAL_NS (50 * MILLISECOND_NS)
+#define RECORDER_PULSES 1200	/* intervals whose counts are kept: the first minute */
 
 /* The last closed interval, for the progress line: the worker fills it when empty, the
  * reader empties it when full; who is late skips one. */
@@ -59,6 +60,10 @@ struct recorder {
 	struct histogram *lateness;		/* open loop only */
 	struct recorder_second *seconds;
 	size_t second_count, second_room;
+	uint64_t pulse_end_ns;		/* of the interval whose requests are being counted */
+	uint64_t pulse_before_count;	/* requests counted in the pulses before it */
+	uint32_t pulse_count;
+	uint32_t pulses[RECORDER_PULSES];
 	struct {
 		int code;
 		uint64_t count;

@@ -143,12 +143,14 @@ static void look(const struct work *work, struct worker *workers, uint32_t count
 	watch->last_bytes = total_bytes;
 }
 
+#define PROGRESS_NS (250 * MILLISECOND_NS)
+
 static bool wait_interval(sem_t *sem)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += (long)RECORDER_INTERVAL_NS;
+	until.tv_nsec += (long)PROGRESS_NS;
 	if (until.tv_nsec >= (long)SECOND_NS) {
 		until.tv_nsec -= (long)SECOND_NS;
 		until.tv_sec++;

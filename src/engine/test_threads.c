@@ -100,6 +100,41 @@ static void each_engine_writes_and_verifies_a_file(void)
 	}
 }
 
+static void batches_grow_where_submission_completes(void)
+{
+	struct workload w = fake_workload();
+	struct target target;
+	struct measurement m;
+
+	clock_init_real(&the_clock);
+	w.depth_count = 64;
+	w.io_size_bytes = 4000 * 4096;
+	target = fake_target(1024, 0);
+	m = fake_run(&w, &target, &the_clock);
+	CHECK_EQ(m.ops[OP_READ].count, 4000);
+	CHECK_EQ(m.batch_count, 64);
+	CHECK_EQ(m.wait_count, 8);
+	CHECK_EQ(fake.flying_max, 64);
+	measurement_done(&m);
+
+	target = fake_target(1024, 1 * MS);
+	m = fake_run(&w, &target, &the_clock);
+	CHECK_EQ(m.ops[OP_READ].count, 4000);
+	CHECK_EQ(m.batch_count, 16);
+	CHECK_EQ(m.wait_count, 8);
+	CHECK_EQ(fake.flying_max, 64);
+	measurement_done(&m);
+
+	target = fake_target(1024, 0);
+	w.batch_count = 4;
+	w.wait_count = 2;
+	m = fake_run(&w, &target, &the_clock);
+	CHECK_EQ(m.batch_count, 4);
+	CHECK_EQ(m.wait_count, 2);
+	CHECK_EQ(fake.flying_max, 4);
+	measurement_done(&m);
+}
+
 static void stop_ends_all_threads(void)
 {
 	struct target target = fake_target(1024, 50 * MICROSECOND_NS);
@@ -220,6 +255,7 @@ static void a_cpu_list_is_checked(void)
 }
 
 TESTS(TEST(jobs_run_at_once_and_report_progress), TEST(each_engine_writes_and_verifies_a_file),
-      TEST(stop_ends_all_threads), TEST(an_open_loop_keeps_its_rate),
+      TEST(batches_grow_where_submission_completes), TEST(stop_ends_all_threads),
+      TEST(an_open_loop_keeps_its_rate),
       TEST(a_queue_that_does_not_open_stops_all_and_is_named), TEST(a_cpu_list_is_checked),
       TEST(the_shortest_run_counts_all_it_did), TEST(the_end_may_come_when_a_second_is_due))

@@ -79,6 +79,22 @@ static void sizes_that_differ_share_a_unit(void)
 	measurement_done(&m);
 }
 
+/* A block is the least that is checked: the last request is not cut to a part of one. */
+static void an_odd_amount_ends_with_a_whole_block(void)
+{
+	struct target target = verified_target();
+	struct workload w = verified_workload();
+	struct measurement m;
+
+	w.rw = RW_WRITE;
+	w.io_size_bytes = BLOCK_COUNT * BLOCK + 512;	/* once over, and a little */
+	m = fake_run(&w, &target, NULL);
+	CHECK_EQ(m.ops[OP_WRITE].bytes, (BLOCK_COUNT + 1) * BLOCK);
+	CHECK_EQ(m.verified_count, BLOCK_COUNT);
+	CHECK_EQ(m.verify_failed_count, 0);
+	measurement_done(&m);
+}
+
 #define VICTIM (7 * BLOCK)
 
 static void flip(const struct io *io)
@@ -214,6 +230,7 @@ static void a_claim_is_whole_or_nothing(void)
 }
 
 TESTS(TEST(what_was_written_reads_back), TEST(overlapping_jobs_read_back),
-      TEST(sizes_that_differ_share_a_unit), TEST(each_kind_of_damage_is_told_apart),
+      TEST(sizes_that_differ_share_a_unit),
+      TEST(an_odd_amount_ends_with_a_whole_block), TEST(each_kind_of_damage_is_told_apart),
       TEST(a_later_run_checks_what_an_earlier_one_wrote), TEST(a_failed_write_is_not_read_back),
       TEST(a_claim_is_whole_or_nothing))

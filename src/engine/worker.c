@@ -10,6 +10,7 @@
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
 #define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
+#define INLINE_STREAK 8
 #define STANDSTILL_COUNT (1u << 24)
 
 static const uint8_t op_of_kind[] = {
@@ -135,14 +136,23 @@ static inline void pushed(struct worker *w, uint32_t count)
 	w->queue->ops->push(w->queue, w->ios, count);
 }
 
-/* See engine.h: a batch that is done within its own submission may be larger. */
-static inline void adapt_batch(struct worker *w, uint32_t pushed_count)
+/*
+ * See engine.h: a batch that is done within its own submission may be larger. That is so when
+ * the pushed, with free slots left and so without a wait, are just what came back; several times
+ * running, because once may be the scheduler's doing.
+ */
+static inline void adapt_batch(struct worker *w, uint32_t pushed_count, uint32_t reaped_count)
 {
-	if (w->free_count < w->depth_count)
+	if (w->free_count < w->depth_count) {
 		w->batch_count = w->work->batch_count;
-	else if (pushed_count == w->batch_count && w->batch_count < w->depth_count)
-		w->batch_count = w->batch_count * 2 < w->depth_count ? w->batch_count * 2 :
-								       w->depth_count;
+		w->inline_streak = 0;
+		return;
+	}
+	if (w->batch_count == w->depth_count || pushed_count != w->batch_count ||
+	    reaped_count != pushed_count || ++w->inline_streak < INLINE_STREAK)
+		return;
+	w->inline_streak = 0;
+	w->batch_count = w->batch_count * 2 < w->depth_count ? w->batch_count * 2 : w->depth_count;
 	if (w->batch_count > w->batch_max)
 		w->batch_max = w->batch_count;
 }
@@ -235,6 +245,11 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 	int (*const reap)(struct queue *, struct io_done *, uint32_t, uint32_t, uint64_t) =
 		queue->ops->reap;
 	const struct clock clock = *w->work->clock;
+	/*
+	 * At depth 1 a request starts where the one before was done: the loop's own 20 ns count as
+	 * latency, and one reading of the clock is saved.
+	 */
+	const bool one_stamp = w->depth_count == 1;
 	uint64_t now_ns = clock_now_ns(&clock);
 
 	/* An amount of bytes that is no whole number of requests is the general loop's to end. */
@@ -245,7 +260,7 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 		if (count > w->left_count)
 			count = (uint32_t)w->left_count;
 		if (count > 0)
-			plain_start(w, kind, count, clock_now_ns(&clock));
+			plain_start(w, kind, count, one_stamp ? now_ns : clock_now_ns(&clock));
 		r = reap(queue, w->dones, w->free_count && w->left_count ? 0 : w->wait_count,
 			 w->depth_count, NEVER_NS);
 		now_ns = clock_now_ns(&clock);
@@ -253,11 +268,16 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 			fail_queue(w, r);
 			return;
 		}
-		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0))
+		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0)) {
 			tick(w, now_ns);
+			plain_complete(w, kind, (uint32_t)r, now_ns);
+			/* Closing a second takes longer than a request may be charged for. */
+			now_ns = clock_now_ns(&clock);
+			continue;
+		}
 		plain_complete(w, kind, (uint32_t)r, now_ns);
 		if (w->work->batch_grows)
-			adapt_batch(w, count);
+			adapt_batch(w, count, (uint32_t)r);
 	}
 }
 
@@ -340,10 +360,11 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 	}
 }
 
-/* The last request of an amount is cut to what is left, in whole granules. */
+/* The last request of an amount is cut to what is left, in whole granules or checked blocks. */
 static uint32_t cut(const struct worker *w, uint32_t length_bytes)
 {
-	const uint64_t granule = w->work->range.granule_bytes;
+	const struct work *work = w->work;
+	const uint64_t granule = work->map.words ? work->map.unit_bytes : work->range.granule_bytes;
 
 	if (w->left_bytes >= length_bytes)
 		return length_bytes;
@@ -400,7 +421,7 @@ static void content(struct worker *w, struct io *io)
 			    io->length_bytes);
 		return;
 	}
-	io->content_tag = random_mix(work->seed ^ generation) | 1;
+	io->content_tag = random_mix(work->seed ^ generation) >> 2 | 1;
 	if (work->fills)
 		data_fill(&work->data, io->buffer, io->length_bytes, io->offset_bytes, generation);
 }
@@ -555,6 +576,7 @@ static void general_run(struct worker *w)
 	while (!w->finished) {
 		const uint64_t now_ns = clock_now_ns(w->work->clock);
 		uint32_t count;
+		int r = 0;
 
 		if (recorder_due(&w->recorder, now_ns))
 			tick(w, now_ns);
@@ -563,11 +585,11 @@ static void general_run(struct worker *w)
 		if (in_flight(w) == 0 && w->draining)
 			break;
 		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
-			collect(w, 0, NEVER_NS);
+			r = collect(w, 0, NEVER_NS);
 		else
 			wait_real(w, now_ns);
 		if (w->work->batch_grows)
-			adapt_batch(w, count);
+			adapt_batch(w, count, r > 0 ? (uint32_t)r : 0);
 	}
 }
 

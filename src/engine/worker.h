@@ -62,6 +62,7 @@ struct worker {
 	struct queue *queue;
 	uint32_t depth_count, free_count;
 	uint32_t batch_count, wait_count;
+	uint32_t inline_streak;		/* batches running that were done on submission */
 	uint32_t *free_tags;		/* a stack */
 	struct worker_slot *slots;	/* by tag */
 	struct io *ios;			/* being pushed */

@@ -58,22 +58,24 @@ static void sample(struct session *s, const struct workload *workload)
 
 static void classify(struct measurement *m)
 {
+	struct series series;
 	struct level level;
 
-	series_classify(m, &level);
+	series_init(&series, m);
+	series_classify(&series, &level);
 	snprintf(m->level, sizeof(m->level), "%s", level_name(level.kind));
-	if (level.kind != LEVEL_STEPPED)
-		return;
 	/* What lies between a step and where it settles belongs to neither side. */
-	for (size_t i = 0; i <= level.step_count && i < MEASUREMENT_SEGMENTS; i++) {
+	for (size_t i = 0; level.kind == LEVEL_STEPPED && i <= level.step_count &&
+			   i < MEASUREMENT_SEGMENTS; i++) {
 		const size_t start = i ? level.settles[i - 1] : 0;
-		const size_t end = i < level.step_count ? level.steps[i] : m->second_count;
+		const size_t end = i < level.step_count ? level.steps[i] : series.count;
 
-		m->segments[i].start_s = (double)start;
-		m->segments[i].length_s = (double)(end - start);
+		m->segments[i].start_s = (double)start * series.interval_s;
+		m->segments[i].length_s = (double)(end - start) * series.interval_s;
 		m->segments[i].iops = level.means[i];
 		m->segment_count = (uint32_t)i + 1;
 	}
+	series_done(&series);
 }
 
 /* Into the measurement and the facts: what the meters say happened between. */

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/defer.h"
 #include "base/units.h"
 #include "measure/series.h"
+
+#define BRIEF_NS (5 * SECOND_NS)
 
 /* "2.9 k/s for 41 s, then 800 /s for 19 s", as much as fits. */
 static void describe_segments(const struct measurement *m, char *text, size_t room)
@@ -18,7 +19,7 @@ static void describe_segments(const struct measurement *m, char *text, size_t ro
 	text[0] = '\0';
 	for (uint32_t i = 0; i < m->segment_count && length < room; i++) {
 		char rate[UNITS_TEXT_BYTES];
-		const int n = snprintf(text + length, room - length, "%s%s for %.0f s",
+		const int n = snprintf(text + length, room - length, "%s%s for %.3g s",
 				       i ? ", then " : "",
 				       units_format_rate(m->segments[i].iops, rate),
 				       m->segments[i].length_s);
@@ -36,51 +37,53 @@ static double mean(const double *samples, size_t count)
 	return count ? sum / (double)count : 0;
 }
 
-static void describe_drift(const struct measurement *m, char *text, size_t room)
+static void describe_drift(const struct series *series, char *text, size_t room)
 {
+	const size_t count = series->count, fifth = count / 5 ? count / 5 : 1;
 	char first[UNITS_TEXT_BYTES], last[UNITS_TEXT_BYTES];
 	char low[UNITS_TEXT_BYTES], high[UNITS_TEXT_BYTES];
-	DEFER(defer_free) double *iops = NULL;
 	double least, most;
-	size_t count, fifth;
 
-	iops = series_iops(m, &count);
 	if (count < 2)
 		return;
-	fifth = count / 5 ? count / 5 : 1;
-	least = most = iops[0];
+	least = most = series->iops[0];
 	for (size_t i = 1; i < count; i++) {
-		least = fmin(least, iops[i]);
-		most = fmax(most, iops[i]);
+		least = fmin(least, series->iops[i]);
+		most = fmax(most, series->iops[i]);
 	}
-	snprintf(text, room, "%s in the first fifth, %s in the last, seconds from %s to %s",
-		 units_format_rate(mean(iops, fifth), first),
-		 units_format_rate(mean(iops + count - fifth, fifth), last),
-		 units_format_rate(least, low), units_format_rate(most, high));
+	snprintf(text, room, "%s in the first fifth, %s in the last, from %s to %s by %.2g s",
+		 units_format_rate(mean(series->iops, fifth), first),
+		 units_format_rate(mean(series->iops + count - fifth, fifth), last),
+		 units_format_rate(least, low), units_format_rate(most, high), series->interval_s);
 }
 
-static void describe_cycle(const struct measurement *m, char *text, size_t room)
+static void describe_cycle(const struct series *series, char *text, size_t room)
 {
 	struct level level;
 
-	series_classify(m, &level);
+	series_classify(series, &level);
 	if (level.period_count)
-		snprintf(text, room, "a dip returns every %zu s", level.period_count);
+		snprintf(text, room, "a dip returns every %.2g s",
+			 (double)level.period_count * series->interval_s);
 }
 
 bool look_not_level(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct measurement *m = facts->measurement;
+	struct series series;
 	char text[240] = "";
 
+	if (strcmp(m->level, level_name(LEVEL_LEVEL)) == 0 ||
+	    strcmp(m->level, level_name(LEVEL_TOO_SHORT)) == 0)
+		return false;
+	series_init(&series, m);
 	if (strcmp(m->level, level_name(LEVEL_STEPPED)) == 0)
 		describe_segments(m, text, sizeof(text));
 	else if (strcmp(m->level, level_name(LEVEL_DRIFTING)) == 0)
-		describe_drift(m, text, sizeof(text));
-	else if (strcmp(m->level, level_name(LEVEL_CYCLIC)) == 0)
-		describe_cycle(m, text, sizeof(text));
+		describe_drift(&series, text, sizeof(text));
 	else
-		return false;
+		describe_cycle(&series, text, sizeof(text));
+	series_done(&series);
 	say(ret, "the series is %s, not level%s%s", m->level, text[0] ? ": " : "", text);
 	if (strcmp(m->level, level_name(LEVEL_STEPPED)) == 0)
 		advise(ret, "quote the plateaus, not the mean; the last one is what lasts");
@@ -91,7 +94,8 @@ bool look_not_level(const struct audit_facts *facts, struct finding *ret)
 
 /*
  * One finding for all: a quick check has nine short rows and one thing to say about them.
- * Under a second not even the mean is safe; up to ten, its course is not known.
+ * Half a second cannot be told level from drifting; in less than five nothing shows that
+ * takes a drive longer: a cache's end, cleaning, a journal's commit.
  */
 bool look_too_short(const struct audit_facts *facts, struct finding *ret)
 {
@@ -102,10 +106,13 @@ bool look_too_short(const struct audit_facts *facts, struct finding *ret)
 
 	for (size_t i = 0; i < result->measurement_count; i++) {
 		const struct measurement *m = &result->measurements[i];
+		const bool unknown = strcmp(m->level, level_name(LEVEL_TOO_SHORT)) == 0;
 
-		if (strcmp(m->level, level_name(LEVEL_TOO_SHORT)) != 0 || m->ended_early)
+		if (m->ended_early || (!unknown && m->duration_ns >= BRIEF_NS))
 			continue;
 		count++;
+		if (unknown)
+			ret->severity = SEVERITY_WARNING;
 		if (m->duration_ns < shortest_ns) {
 			shortest_ns = m->duration_ns;
 			name = m->name;
@@ -113,10 +120,9 @@ bool look_too_short(const struct audit_facts *facts, struct finding *ret)
 	}
 	if (count == 0)
 		return false;
-	if (shortest_ns >= SECOND_NS)
-		ret->severity = SEVERITY_INFO;
-	say(ret, "%zu of %zu measurements were too short to tell level from drifting; the shortest "
-	    "(%s) lasted %.2g s", count, result->measurement_count, name, (double)shortest_ns / 1e9);
+	say(ret, "%zu of %zu measurements lasted less than 5 s, the shortest (%s) %.2g s: what takes a "
+	    "drive longer (its cache's end, cleaning) is not in them",
+	    count, result->measurement_count, name, (double)shortest_ns / 1e9);
 	advise(ret, "measure longer: --runtime, or tare check --long");
 	return true;
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* series - a measurement's seconds as numbers, and whether they were level. */
+/* series - a measurement's course as numbers, and whether it was level. */
 
 #include "model/result.h"
 #include "stats/level.h"
 
-/*
- * Requests per second of each whole second, all kinds together: the caller's to free, NULL
- * when there are none. A last part of a second counts when it is half of one at least.
- */
-double *series_iops(const struct measurement *m, size_t *ret_count);
+/* Requests per second, all kinds together, one sample per interval_s. */
+struct series {
+	double *iops;		/* owned; NULL while there are none */
+	size_t count;
+	double interval_s;
+};
 
 /*
- * level_classify, and below its least count, from five seconds on, the rule of the PTS on
- * the seconds themselves: level within 20 % of range and 10 % of slope, else drifting. So
- * few seconds cannot tell a step or a cycle from a drift.
+ * Up to a minute about fifty samples, from the pulses; beyond, the seconds (a last part of
+ * one counts when it is half of one at least). series_done gives back.
  */
-void series_classify(const struct measurement *m, struct level *ret);
+void series_init(struct series *series, const struct measurement *m);
+void series_done(struct series *series);
+
+/* level_classify of it; what level_classify counts in samples lies interval_s apart. */
+void series_classify(const struct series *series, struct level *ret);

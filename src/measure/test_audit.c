@@ -379,10 +379,10 @@ static void half_a_second(struct scene *s)
 	s->facts.after.read_bytes = s->facts.own_read_bytes = GIB;
 }
 
-static void five_seconds(struct scene *s)
+static void two_seconds(struct scene *s)
 {
-	strcpy(s->m->level, "too short");
-	s->m->duration_ns = 5 * SECOND_NS;
+	strcpy(s->m->level, "level");
+	s->m->duration_ns = 2 * SECOND_NS;
 }
 
 static void limited(struct scene *s)
@@ -547,7 +547,7 @@ static const struct provoking {
 	{ "smaller-than-cache", AUDIT_TARGET, SEVERITY_WARNING, small_range, "64.0 MiB" },
 	{ "smaller-than-cache", AUDIT_TARGET, SEVERITY_WARNING, small_share, "410 MiB" },
 	{ "too-short", AUDIT_TARGET, SEVERITY_WARNING, half_a_second, "0.5 s" },
-	{ "too-short", AUDIT_TARGET, SEVERITY_INFO, five_seconds, "5 s" },
+	{ "too-short", AUDIT_TARGET, SEVERITY_INFO, two_seconds, "2 s" },
 	{ "cgroup-limit", AUDIT_TARGET, SEVERITY_WARNING, limited, "rbps=1048576" },
 	{ "remote-fs", AUDIT_TARGET, SEVERITY_WARNING, remote, "nfs4" },
 	{ "fuse-fs", AUDIT_TARGET, SEVERITY_WARNING, fuse, "fuse.bindfs" },

@@ -303,6 +303,7 @@ void field_print(const struct field *field, const void *noun, struct text *ret)
 {
 	const void *member = const_member_of(field, noun);
 
+	assert(!field->input_only);
 	switch (field->type) {
 	case FIELD_BOOL:
 		text_add(ret, "%d", *(const bool *)member);

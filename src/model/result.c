@@ -43,6 +43,7 @@ void measurement_done(struct measurement *m)
 			free(m->seconds[i].latency[kind]);
 	}
 	free(m->seconds);
+	free(m->pulses);
 	free(m->lateness);
 	free(m->drive);
 	memset(m, 0, sizeof(*m));

@@ -63,6 +63,10 @@ struct measurement {
 	struct op_result ops[OP_KINDS];
 	struct second *seconds;		/* owned */
 	size_t second_count;
+	/* Requests done (syncs apart) in each 50 ms of the first minute: short rows have no more. */
+	uint32_t *pulses;		/* owned */
+	size_t pulse_count;
+	uint64_t pulse_ns;
 	struct {
 		int code;		/* negative errno */
 		uint64_t count;

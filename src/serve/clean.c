@@ -64,7 +64,7 @@ int clean_entry(const struct registry_entry *entry, const struct loop_observer *
 	if (mounted && geteuid() == 0)
 		umount2(entry->directory, MNT_FORCE);
 	snprintf(file, sizeof(file), "%s/" FILE_NAME, entry->directory);
-	if (entry->loop >= 0 && loop_is_on(entry->loop, file)) {
+	if (entry->loop >= 0 && loop_is_of(entry->loop, file)) {
 		r = loop_remove(entry->loop, observer, err);
 		if (r < 0)
 			return r;

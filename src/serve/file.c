@@ -505,6 +505,7 @@ static int mount_session(struct file *file, const char *directory, struct err *e
 	fuse_set_log_func(keep_log);
 	errno = 0;
 	file->session = fuse_session_new(&args, &file_ops, sizeof(file_ops), file);
+	fuse_opt_free_args(&args);	/* it may have put a copy there */
 	if (!file->session)
 		return err_set(err, -EIO, "FUSE refuses to start: %s", fuse_said);
 	if (fuse_session_mount(file->session, directory) < 0) {
@@ -567,19 +568,16 @@ void file_close(struct file *file)
 		timer_hurry(file->timer);
 	if (file->session)
 		fuse_session_exit(file->session);
-	if (file->mounted)
-		fuse_session_unmount(file->session);
-	/*
-	 * The unmount wakes them unless another mount namespace still holds the file system;
-	 * then their read is cancelled.
-	 */
+	/* They wait in read(), with the session's descriptor: gone before that is closed. */
 	for (uint32_t i = 0; i < file->thread_count; i++)
 		pthread_cancel(file->threads[i]);
 	for (uint32_t i = 0; i < file->thread_count; i++) {
 		pthread_join(file->threads[i], NULL);
 		free(file->buffers[i].mem);
 	}
-	timer_close(file->timer);	/* what is left is answered to nobody */
+	timer_close(file->timer);	/* answers what is left */
+	if (file->mounted)
+		fuse_session_unmount(file->session);
 	if (file->session)
 		fuse_session_destroy(file->session);
 	free(file);

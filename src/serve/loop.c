@@ -127,12 +127,18 @@ int loop_attach(int *ret, const char *file, uint32_t block_bytes, bool discards,
 	return 0;
 }
 
-bool loop_is_on(int number, const char *file)
+bool loop_is_of(int number, const char *file)
 {
-	char line[4096];
+	const char *name = strrchr(file, '/');
+	char line[4096], path[64];
 
-	return sysfs_read(line, sizeof(line), "/sys/block/loop%d/loop/backing_file", number) == 0 &&
-	       strcmp(line, file) == 0;
+	snprintf(path, sizeof(path), "/sys/block/loop%d", number);
+	if (access(path, F_OK) < 0)
+		return false;
+	if (sysfs_read(line, sizeof(line), "/sys/block/loop%d/loop/backing_file", number) < 0)
+		return true;	/* let go already */
+	/* When the file system it lies in is unmounted, only its path therein is shown. */
+	return strcmp(line, file) == 0 || (strcmp(line, name) == 0 && access(name, F_OK) < 0);
 }
 
 /* --- getting rid of it --------------------------------------------------------------------- */

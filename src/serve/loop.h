@@ -24,8 +24,8 @@ void loop_path(int number, char ret[LOOP_PATH_BYTES]);	/* "/dev/loop3" */
 int loop_attach(int *ret, const char *file, uint32_t block_bytes, bool discards,
 		struct err *err);
 
-/* Is this loop device still attached to this file? */
-bool loop_is_on(int number, const char *file);
+/* Is there this loop device, attached to this file or, any more, to none? */
+bool loop_is_of(int number, const char *file);
 
 struct loop_observer {
 	void *ctx;

@@ -110,6 +110,13 @@ static bool is_device(const struct mount_line *mount, const void *ctx)
 	       strcmp(mount->source, device->path) == 0;
 }
 
+static int unmount(const char *path)
+{
+	if (umount2(path, 0) == 0 || (errno == EBUSY && umount2(path, MNT_DETACH) == 0))
+		return 0;
+	return -errno;
+}
+
 /* In a child of our own, because a thread among others can't change its namespace. */
 static int unmount_in(const char *pid, const char *path)
 {
@@ -125,13 +132,8 @@ static int unmount_in(const char *pid, const char *path)
 	child = fork();
 	if (child < 0)
 		return -errno;
-	if (child == 0) {
-		if (setns(ns, CLONE_NEWNS) < 0)
-			_exit(errno);
-		if (umount2(path, 0) < 0 && (errno != EBUSY || umount2(path, MNT_DETACH) < 0))
-			_exit(errno);
-		_exit(0);
-	}
+	if (child == 0)
+		_exit(setns(ns, CLONE_NEWNS) < 0 ? errno : -unmount(path));
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
@@ -146,7 +148,7 @@ static void unmount_all_in(const char *pid, const struct device *device,
 
 	/* The last first, and each once: one that stays would be found for ever. */
 	for (int i = 0; i < 64 && mount && find_last(pid, is_device, device, mount); i++) {
-		const int r = unmount_in(pid, mount->path);
+		const int r = ours ? unmount(mount->path) : unmount_in(pid, mount->path);
 
 		if (!note && r < 0)
 			return;

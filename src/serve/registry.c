@@ -55,9 +55,11 @@ void registry_source(const struct registry_entry *entry, char ret[REGISTRY_SOURC
 
 static void directory_path(char *ret, size_t ret_bytes)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *runtime = getenv("XDG_RUNTIME_DIR"), *given = getenv("TARE_RUNTIME_DIR");
 
-	if (geteuid() == 0)
+	if (given && given[0] == '/')
+		snprintf(ret, ret_bytes, "%s", given);
+	else if (geteuid() == 0)
 		snprintf(ret, ret_bytes, "/run/tare");
 	else if (runtime && runtime[0] == '/' && access(runtime, W_OK | X_OK) == 0)
 		snprintf(ret, ret_bytes, "%s/tare", runtime);

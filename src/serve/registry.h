@@ -6,8 +6,9 @@
  * can be found. An entry names its process by pid and start time (a pid alone is reused)
  * and is written before the thing it names exists.
  *
- * The directory: /run/tare for root, else $XDG_RUNTIME_DIR/tare, else /tmp/tare-UID; made
- * when needed, mode 0700, and refused when it is someone else's.
+ * The directory: $TARE_RUNTIME_DIR (for tests, which must not clean for each other), else
+ * /run/tare for root, else $XDG_RUNTIME_DIR/tare, else /tmp/tare-UID; made when needed, mode
+ * 0700, and refused when it is someone else's.
  */
 
 #include <stdbool.h>

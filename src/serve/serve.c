@@ -138,19 +138,21 @@ static int put_up(struct serving *s, struct err *err)
 static int take_down(struct serving *s, struct err *err)
 {
 	const struct loop_observer observer = { s->options->ctx, s->options->note };
+	struct err ignored;
 	int r = 0;
 
 	/* While the file still answers: file systems write back what they hold. */
 	if (s->entry.loop >= 0)
-		r = loop_remove(s->entry.loop, &observer, err);
+		r = loop_remove(s->entry.loop, &observer, &ignored);
 	file_close(s->file);
 	s->file = NULL;
+	/* Whoever still had it open gets errors now, and mostly gives up. */
 	if (r < 0)
-		return r;	/* the entry stays, for clean */
-	if (s->entry.made_directory && rmdir(s->entry.directory) < 0 && errno != ENOENT)
+		r = loop_remove(s->entry.loop, &observer, err);
+	if (s->entry.made_directory && rmdir(s->entry.directory) < 0 && errno != ENOENT && r == 0)
 		r = err_errno(err, -errno, "remove '%s'", s->entry.directory);
-	if (s->entered)
-		registry_remove(&s->entry);
+	if (s->entered && r == 0)
+		registry_remove(&s->entry);	/* else it stays, for clean */
 	return r;
 }
 

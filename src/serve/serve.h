@@ -13,9 +13,8 @@
  *	user.tare.map:FIRST-LAST	what the drive holds in these logical blocks, JSON
  *	user.tare.log:NUMBER		the operations from that number on, as text
  *
- * Each served drive is entered in a registry (/run/tare for root, else
- * $XDG_RUNTIME_DIR/tare, else /tmp/tare-UID), so that serve_clean finds what a server that
- * was killed left behind.
+ * Each served drive is entered in a registry (registry.h: /run/tare for root), so that
+ * serve_clean finds what a server that was killed left behind.
  *
  * Threads:	serve_run owns the calling thread until the drive is taken down; it starts
  *		its own threads with all signals blocked.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -8,6 +9,15 @@
 #include "base/check.h"
 #include "serve/registry.h"
 #include "serve/serve.h"
+
+static char own[64];
+
+static void use_own_registry(void)
+{
+	strcpy(own, "/tmp/tare-registry-XXXXXX");
+	CHECK(mkdtemp(own));
+	setenv("TARE_RUNTIME_DIR", own, 1);
+}
 
 struct seen {
 	pid_t pid;
@@ -49,6 +59,7 @@ static void an_entry_comes_back_as_it_was(void)
 	struct registry_entry entry;
 	struct seen seen = { .pid = getpid() };
 
+	use_own_registry();
 	registry_entry_init(&entry);
 	CHECK(registry_is_running(&entry));
 	strcpy(entry.directory, "/tmp/with \"quotes\" and \\");
@@ -67,6 +78,18 @@ static void an_entry_comes_back_as_it_was(void)
 	seen.count = 0;
 	CHECK_EQ(registry_each(look_for, &seen, NULL), 0);
 	CHECK_EQ(seen.count, 0);
+	CHECK_EQ(rmdir(own), 0);
+}
+
+static void others_may_not_write_it(void)
+{
+	struct registry_entry entry;
+
+	use_own_registry();
+	CHECK_EQ(chmod(own, 0777), 0);
+	registry_entry_init(&entry);
+	CHECK_EQ(registry_write(&entry, NULL), -EPERM);
+	rmdir(own);
 }
 
 static void cleaning_removes_what_the_dead_left_and_nothing_else(void)
@@ -75,6 +98,7 @@ static void cleaning_removes_what_the_dead_left_and_nothing_else(void)
 	struct registry_entry dead, dead_kept, running;
 	struct seen seen = { 0 };
 
+	use_own_registry();
 	CHECK(mkdtemp(made) && mkdtemp(kept));
 	make_dead_entry(&dead, made);
 	dead.made_directory = true;
@@ -84,7 +108,7 @@ static void cleaning_removes_what_the_dead_left_and_nothing_else(void)
 	CHECK_EQ(registry_write(&dead, NULL), 0);
 	CHECK_EQ(registry_write(&dead_kept, NULL), 0);
 	CHECK_EQ(registry_write(&running, NULL), 0);
-	CHECK(serve_clean(NULL, NULL, NULL) >= 2);
+	CHECK_EQ(serve_clean(NULL, NULL, NULL), 2);
 	CHECK(access(made, F_OK) != 0);
 	CHECK(access(kept, F_OK) == 0);		/* it was not made by the server */
 	seen.pid = dead.pid;
@@ -95,9 +119,11 @@ static void cleaning_removes_what_the_dead_left_and_nothing_else(void)
 	CHECK_EQ(seen.count, 1);
 	registry_remove(&running);
 	rmdir(kept);
+	CHECK_EQ(rmdir(own), 0);	/* nothing else is left in it */
 }
 
 TESTS(
 	TEST(an_entry_comes_back_as_it_was),
+	TEST(others_may_not_write_it),
 	TEST(cleaning_removes_what_the_dead_left_and_nothing_else),
 )

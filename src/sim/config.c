@@ -255,7 +255,7 @@ static int parse_value(const struct sim_field *field, const char *text, uint64_t
 	case SIM_UNIT_FACTOR:
 		return parse_factor(text, ret, err);
 	}
-	assert(!"a unit without a parser");
+	assert(0 && "a unit without a parser");
 	return -EINVAL;
 }
 

@@ -54,6 +54,7 @@ struct map {
 	uint64_t *live;		/* bit per slot: holds the current copy of its unit */
 	uint32_t *valid;	/* block -> live slots, | HELD unless closed */
 	uint32_t *group_min;	/* least valid[] of 64 neighbouring blocks */
+	uint32_t *super_min;	/* least group_min[] of 64 neighbouring groups */
 	uint32_t *filled;	/* block -> slots programmed since its erase, pads included */
 	uint32_t *erases, *closed_at;
 	uint8_t *use, *slc;	/* enum block_use; written in SLC mode */
@@ -121,6 +122,23 @@ bool map_consistent(const struct map *m, const char **ret);
 static inline uint32_t slot_block(const struct map *m, uint32_t slot)
 {
 	return (uint32_t)(((unsigned __int128)slot * m->block_magic) >> 64);
+}
+
+static inline uint32_t gc_supers(const struct map *m)
+{
+	return (m->blocks + 4095) / 4096;
+}
+
+/* A block's valid count fell. */
+static inline void gc_lower(struct map *m, uint32_t block, uint32_t valid)
+{
+	uint32_t *group = &m->group_min[block >> 6], *super = &m->super_min[block >> 12];
+
+	if (valid >= *group)
+		return;
+	*group = valid;
+	if (valid < *super)
+		*super = valid;
 }
 
 static inline bool map_is_mapped(const struct map *m, uint32_t unit)

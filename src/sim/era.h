@@ -12,10 +12,9 @@
 struct era_row {
 	const char *name;	/* "x25m-g1 used" */
 	const char *what;	/* workload and state, for the table */
-	double published;	/* bytes per second, or a ratio */
-	double tolerance;	/* share of the published value; 0 = shown, not asserted */
+	double published;	/* bytes per second, or a ratio; 0 = none, shown only */
+	double tolerance;	/* share of the published value */
 	bool is_ratio;
-	/* -1 with a sentence when the drive cannot be made. */
 	double (*run)(uint64_t seed);
 };
 

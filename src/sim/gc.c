@@ -9,14 +9,19 @@
 
 #include "sim/drive.h"
 
-void gc_refresh_group(struct map *m, uint32_t block)
+static uint32_t least_of_64(const uint32_t *counts)
 {
-	const uint32_t *valid = &m->valid[block & ~63u];
-	uint32_t least = valid[0];
+	uint32_t least = counts[0];
 
 	for (int i = 1; i < 64; i++)
-		least = valid[i] < least ? valid[i] : least;
-	m->group_min[block >> 6] = least;
+		least = counts[i] < least ? counts[i] : least;
+	return least;
+}
+
+void gc_refresh_group(struct map *m, uint32_t block)
+{
+	m->group_min[block >> 6] = least_of_64(&m->valid[block & ~63u]);
+	m->super_min[block >> 12] = least_of_64(&m->group_min[block >> 12 << 6]);
 }
 
 static uint32_t find_in_group(const struct map *m, uint32_t from, uint32_t least)
@@ -28,23 +33,34 @@ static uint32_t find_in_group(const struct map *m, uint32_t from, uint32_t least
 	return NO_BLOCK;
 }
 
+/* The next group with this least count, from one on and round the end. */
+static uint32_t find_group(const struct map *m, uint32_t from, uint32_t least)
+{
+	const uint32_t groups = gc_supers(m) * 64;
+	uint32_t group = from < groups ? from : 0;
+
+	while (m->group_min[group] != least) {
+		if ((group & 63) == 0 && m->super_min[group >> 6] != least)
+			group += 63;
+		group = group + 1 < groups ? group + 1 : 0;
+	}
+	return group;
+}
+
 /* Among equals the next in turn, so that none is worn more than its like. */
 static uint32_t pick_greedy(struct map *m)
 {
-	const uint32_t groups = (m->blocks + 63) / 64, start = m->pick_cursor;
-	uint32_t least = HELD, block = NO_BLOCK, group = start >> 6;
+	const uint32_t start = m->pick_cursor;
+	uint32_t least = HELD, block = NO_BLOCK;
 
-	for (uint32_t i = 0; i < groups; i++)
-		least = m->group_min[i] < least ? m->group_min[i] : least;
+	for (uint32_t i = 0; i < gc_supers(m); i++)
+		least = m->super_min[i] < least ? m->super_min[i] : least;
 	if (least >= HELD)
 		return NO_BLOCK;
-	if (m->group_min[group] == least)
+	if (m->group_min[start >> 6] == least)
 		block = find_in_group(m, start, least);
-	while (block == NO_BLOCK) {
-		group = group + 1 < groups ? group + 1 : 0;
-		if (m->group_min[group] == least)
-			block = find_in_group(m, group << 6, least);
-	}
+	if (block == NO_BLOCK)
+		block = find_in_group(m, find_group(m, (start >> 6) + 1, least) << 6, least);
 	assert(block < m->blocks);
 	m->pick_cursor = block + 1 < m->blocks ? block + 1 : 0;
 	return block;
@@ -108,6 +124,6 @@ uint32_t gc_pick(struct map *m)
 	case SIM_GC_COST_BENEFIT:
 		return pick_cost_benefit(m);
 	}
-	assert(!"a policy without a choice");
+	assert(0 && "a policy without a choice");
 	return NO_BLOCK;
 }

@@ -5,7 +5,7 @@
  *
  *	1 a slot is live exactly when l2p of its unit points at it
  *	2 valid[block] (without HELD) is the number of its live slots
- *	3 group_min is the least valid[] of its 64 blocks
+ *	3 group_min is the least valid[] of its 64 blocks, super_min of its 64 groups
  *	4 every block is in one place: free ring, frontier, closed ring (data blocks and logs
  *	  for the other mappings)
  *	5 cleaning begins with a free block and ends with one, and takes one at most between
@@ -111,10 +111,11 @@ static void count_blocks(struct map *m, const struct sim_config *c)
 
 static int allocate_blocks(struct map *m)
 {
-	const uint32_t n = m->blocks, padded = (n + 63) / 64 * 64;
+	const uint32_t n = m->blocks, padded = (n + 63) / 64 * 64, supers = gc_supers(m);
 
 	m->valid = malloc(padded * sizeof(*m->valid));
-	m->group_min = malloc(padded / 64 * sizeof(*m->group_min));
+	m->group_min = malloc((uint64_t)supers * 64 * sizeof(*m->group_min));
+	m->super_min = malloc(supers * sizeof(*m->super_min));
 	m->filled = calloc(n, sizeof(*m->filled));
 	m->erases = calloc(n, sizeof(*m->erases));
 	m->closed_at = calloc(n, sizeof(*m->closed_at));
@@ -126,8 +127,8 @@ static int allocate_blocks(struct map *m)
 	m->data_block = calloc(m->logical_blocks, sizeof(*m->data_block));
 	m->open = calloc(m->open_count + 1, sizeof(*m->open));
 	m->memory_bytes += (uint64_t)n * (7 * 4 + 2);
-	if (!m->valid || !m->group_min || !m->filled || !m->erases || !m->closed_at || !m->use ||
-	    !m->slc || !m->free.items || !m->closed.items || !m->closed_slc.items ||
+	if (!m->valid || !m->group_min || !m->super_min || !m->filled || !m->erases ||
+	    !m->closed_at || !m->use || !m->slc || !m->free.items || !m->closed.items || !m->closed_slc.items ||
 	    !m->data_block || !m->open)
 		return -ENOMEM;
 	return 0;
@@ -147,8 +148,10 @@ void map_clear(struct map *m)
 	memset(m->live, 0, ((uint64_t)m->slots + 127) / 64 * 8);
 	for (uint32_t i = 0; i < padded; i++)
 		m->valid[i] = HELD;
-	for (uint32_t i = 0; i < padded / 64; i++)
+	for (uint32_t i = 0; i < gc_supers(m) * 64; i++)
 		m->group_min[i] = HELD;
+	for (uint32_t i = 0; i < gc_supers(m); i++)
+		m->super_min[i] = HELD;
 	m->free.head = m->free.count = 0;
 	m->closed.head = m->closed.count = 0;
 	m->closed_slc.head = m->closed_slc.count = 0;
@@ -212,6 +215,7 @@ void map_done(struct map *m)
 		unmap_memory(m->recent[i], ((uint64_t)m->units + 63) / 64 * 8);
 	free(m->valid);
 	free(m->group_min);
+	free(m->super_min);
 	free(m->filled);
 	free(m->erases);
 	free(m->closed_at);
@@ -231,12 +235,10 @@ void map_invalidate(struct map *m, uint32_t slot)
 {
 	const uint32_t block = slot_block(m, slot);
 	const uint32_t valid = --m->valid[block];
-	uint32_t *least = &m->group_min[block >> 6];
 
 	assert((valid & ~HELD) < m->units_per_block);
 	m->live[slot >> 6] &= ~(1ull << (slot & 63));
-	if (valid < *least)
-		*least = valid;
+	gc_lower(m, block, valid);
 }
 
 uint32_t map_free_take(struct map *m)
@@ -282,8 +284,6 @@ void map_free_give(struct map *m, uint32_t block)
 
 void map_block_close(struct map *m, uint32_t block)
 {
-	uint32_t *least = &m->group_min[block >> 6];
-
 	assert(m->use[block] == USE_OPEN);
 	m->use[block] = USE_CLOSED;
 	m->closed_at[block] = m->close_clock++;
@@ -292,8 +292,7 @@ void map_block_close(struct map *m, uint32_t block)
 		return;		/* stays HELD: emptied in order, never picked */
 	}
 	m->valid[block] &= ~HELD;
-	if (m->valid[block] < *least)
-		*least = m->valid[block];
+	gc_lower(m, block, m->valid[block]);
 	if (keeps_order(m))
 		ring32_push(&m->closed, block);
 }
@@ -463,8 +462,8 @@ bool map_collect(struct map *m, uint32_t block, enum stream to)
 
 		/* The moved bits go before the new ones are set: both may share the word. */
 		m->live[word] &= ~bits;
+		prefetch_word(m, (word + 1) << 6, next);
 		if (!m->flash && !m->recent_window && f->end - f->next >= 64) {
-			prefetch_word(m, (word + 1) << 6, next);
 			move_word_fast(m, word << 6, bits, f);
 		} else {
 			move_word(m, word << 6, bits, to);
@@ -610,7 +609,8 @@ static enum stream host_stream(struct map *m, uint32_t unit)
 	if (m->config->slc != SIM_SLC_OFF && !m->slc_paused) {
 		if (slc_has_room(m))
 			return STREAM_SLC;
-		if (m->config->slc_full_fold && m->closed_slc.count && m->free.count >= m->reserve) {
+		if (m->config->slc_full_fold && m->closed_slc.count &&
+		    m->free.count >= m->reserve) {
 			fold(m);
 			if (slc_has_room(m))
 				return STREAM_SLC;
@@ -708,13 +708,29 @@ void map_write(struct map *m, uint32_t unit, uint32_t run_units)
 		map_block_write(m, unit);
 }
 
+/*
+ * A write needs the unit's entry, then the bitmap and the counter of the place it names:
+ * fetched ahead in two steps, each while the other misses.
+ */
+static void fetch_ahead(const struct map *m, const uint32_t *units, size_t left)
+{
+	uint32_t old;
+
+	if (left > 32)
+		__builtin_prefetch(&m->l2p[units[32]], 1);
+	if (left <= 12)
+		return;
+	old = m->l2p[units[12]];
+	if (old & GHOST)
+		return;
+	__builtin_prefetch(&m->live[old >> 6], 1);
+	__builtin_prefetch(&m->valid[slot_block(m, old)], 1);
+}
+
 void map_write_many(struct map *m, const uint32_t *units, size_t count)
 {
-	const size_t ahead = 16;
-
 	for (size_t i = 0; i < count; i++) {
-		if (i + ahead < count)
-			__builtin_prefetch(&m->l2p[units[i + ahead]], 1);
+		fetch_ahead(m, units + i, count - i);
 		if (m->config->mapping == SIM_MAPPING_PAGE)
 			write_page_mapped(m, units[i]);
 		else

@@ -45,7 +45,8 @@ const struct sim_preset sim_presets[] = {
 	{ "m225", "CRUCIAL_CT128M225", "Crucial M225 128 GB, 2009: Barefoot, units of 32 KiB",
 	  "capacity=4g," SATA2
 	  "channels=4,dies=1,page=32k,pages_per_block=64,cell_bits=2,read_time=464us,"
-	  "program_time=712us,erase_time=2ms,channel=546MB,read_priority=next,mapping_unit=32k,op=11%,"
+	  "program_time=712us,erase_time=2ms,channel=546MB,read_priority=next,"
+	  "mapping_unit=32k,op=11%,"
 	  "cpu_read=60us,cpu_write=331us,buffer=1m,merge=8,trim_granularity=32k,"
 	  "trim_reads=old,trim_reported=none" },
 	{ "c300", "C300-CTFDDAC256MAG", "Crucial C300 256 GB, 2010: stops for misaligned writes",

@@ -38,7 +38,8 @@ static uint64_t read_flash(struct sim *s, uint64_t t_ps, const struct sim_reques
 		if (slot & GHOST)
 			continue;
 		if (flash_is_buffered(&s->flash, unit, t_ps) ||
-		    (s->merge_count && buffer_covers(s, unit, from, from + (uint32_t)(upto - at)))) {
+		    (s->merge_count &&
+		     buffer_covers(s, unit, from, from + (uint32_t)(upto - at)))) {
 			s->counters.buffer_hits++;
 			continue;
 		}

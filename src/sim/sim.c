@@ -229,7 +229,7 @@ static uint64_t dispatch(struct sim *s, uint64_t t_ps, const struct sim_request 
 	case SIM_KIND_COUNT:
 		break;
 	}
-	assert(!"a request of no kind");
+	assert(0 && "a request of no kind");
 	return t_ps;
 }
 
@@ -247,16 +247,13 @@ static uint64_t admit(struct sim *s, uint64_t t_ps, const struct sim_request *q)
 	return t_ps + c->link_ns * PS_PER_NS;
 }
 
-/* Random requests miss the cache in both tables; the misses overlap. */
-static void prefetch(const struct sim *s, const struct sim_request *q)
+void sim_prefetch(const struct sim *s, uint64_t offset_bytes)
 {
-	const uint64_t offset = q->offset_bytes;
-
-	if (q->kind > SIM_WRITE || offset >= s->config.capacity_bytes)
+	if (offset_bytes >= s->config.capacity_bytes)
 		return;
-	__builtin_prefetch(&s->map.l2p[offset / s->unit_bytes], 1);
+	__builtin_prefetch(&s->map.l2p[offset_bytes / s->unit_bytes], 1);
 	if (s->config.content)
-		__builtin_prefetch(&s->content.values[offset / CONTENT_PAGE], 1);
+		__builtin_prefetch(&s->content.values[offset_bytes / CONTENT_PAGE], 1);
 }
 
 void sim_submit(struct sim *s, uint64_t now_ns, const struct sim_request *q,
@@ -267,7 +264,6 @@ void sim_submit(struct sim *s, uint64_t now_ns, const struct sim_request *q,
 
 	assert(now_ns <= UINT64_MAX / PS_PER_NS && now_ps >= s->last_submit_ps);
 	*ret = (struct sim_result){ 0 };
-	prefetch(s, q);
 	idle_until(s, now_ps);
 	s->now_ps = s->last_submit_ps = s->flash.base_ps = s->flash.now_ps = now_ps;
 	if (!is_valid(s, q)) {

@@ -89,7 +89,7 @@ struct sim_config {
 	uint64_t gc;			/* enum sim_gc */
 	uint64_t gc_choices_count;	/* d of d-choices */
 	uint64_t gc_interleave;		/* copies go between host writes, in one stream */
-	uint64_t gc_burst;		/* pay for a victim at once, not spread over what it frees */
+	uint64_t gc_burst;		/* pay for a victim at once, not spread */
 	uint64_t gc_idle_ppm;		/* free space aimed at when idle, of the spare; 0 = never */
 	uint64_t idle_after_ns;		/* a gap this long starts idle work */
 	uint64_t streams;		/* enum sim_streams */
@@ -111,7 +111,7 @@ struct sim_config {
 
 	/* Heat and power. */
 	uint64_t ambient_mc, throttle_at_mc;		/* millidegrees Celsius; 0 = never */
-	uint64_t throttle_ppm;		/* service time when throttled; 1500000 = half as slow again */
+	uint64_t throttle_ppm;		/* service time when throttled; 1500000 = 1.5 x */
 	uint64_t idle_mw, program_nj, read_nj;		/* per page */
 	uint64_t heat_mc_per_w, heat_tau_ns;		/* thermal resistance, time constant */
 	uint64_t standby_after_ns, wake_ns;		/* 0 = never sleeps */
@@ -123,7 +123,7 @@ struct sim_config {
 	uint64_t spike_ppm, spike_ns;
 	uint64_t read_error_ppm;	/* addresses that cannot be read until written again */
 	uint64_t write_error_ppm, lost_write_ppm, corrupt_ppm;
-	uint64_t torn_writes;		/* power cut: the last unflushed request is torn, not whole */
+	uint64_t torn_writes;		/* power cut: the newest lost request is torn */
 };
 
 enum sim_bus { SIM_BUS_NVME, SIM_BUS_SATA };
@@ -260,6 +260,12 @@ struct sim_result {
 
 void sim_submit(struct sim *sim, uint64_t now_ns, const struct sim_request *request,
 		struct sim_result *ret);
+
+/*
+ * A hint, without effect but on speed: this address comes soon. Random addresses miss the
+ * processor's caches in the drive's tables; told two requests ahead, the misses overlap.
+ */
+void sim_prefetch(const struct sim *sim, uint64_t offset_bytes);
 
 /* Lets time pass without a request: the same as happens before the next submission. */
 void sim_idle(struct sim *sim, uint64_t now_ns);

@@ -279,6 +279,15 @@ bool map_consistent(const struct map *m, const char **ret)
 		if (least != m->group_min[group] && (least < HELD || m->group_min[group] < HELD))
 			return false;
 	}
+	*ret = "least of the groups";
+	for (uint32_t super = 0; super < gc_supers(m); super++) {
+		uint32_t least = UINT32_MAX;
+
+		for (uint32_t i = super * 64; i < super * 64 + 64; i++)
+			least = m->group_min[i] < least ? m->group_min[i] : least;
+		if (least != m->super_min[super] && (least < HELD || m->super_min[super] < HELD))
+			return false;
+	}
 	return blocks_consistent(m, ret);
 }
 

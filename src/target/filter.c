@@ -121,11 +121,14 @@ static void filter_close(struct queue *queue)
 	filter_free(filter);
 }
 
-static void copy_facts(struct filter *filter)
+/* The counts alone: reap is no place for strings. */
+static void copy_counts(struct filter *filter)
 {
-	filter->queue.facts = filter->inner->facts;
-	snprintf(filter->queue.facts.mode, sizeof(filter->queue.facts.mode), "%s over %.70s",
-		 filter->ops.name, filter->inner->facts.mode);
+	const struct queue_facts *inner = &filter->inner->facts;
+
+	filter->queue.facts.enter_count = inner->enter_count;
+	filter->queue.facts.fallback_count = inner->fallback_count;
+	filter->queue.facts.punts_all = inner->punts_all;
 }
 
 static int wrap(struct queue **queue, const struct link *link, const struct queue_options *options,
@@ -164,7 +167,9 @@ static int wrap(struct queue **queue, const struct link *link, const struct queu
 		filter_free(filter);
 		return r;
 	}
-	copy_facts(filter);
+	copy_counts(filter);
+	snprintf(filter->queue.facts.mode, sizeof(filter->queue.facts.mode), "%s over %.70s",
+		 kind->name, filter->inner->facts.mode);
 	*queue = &filter->queue;
 	return 0;
 }
@@ -245,7 +250,7 @@ int filter_reap(struct queue *queue, struct io_done *done, uint32_t min_count, u
 		return (int)own;
 	got = filter->inner->ops->reap(filter->inner, done + own, wait, max_count - own,
 				       deadline_ns);
-	copy_facts(filter);
+	copy_counts(filter);
 	if (got < 0)
 		return own ? (int)own : got;
 	assert((uint32_t)got <= filter->inner_count);

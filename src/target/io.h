@@ -15,7 +15,7 @@ struct io {
 	uint8_t kind;		/* enum io_kind */
 	/*
 	 * For targets that need not move bytes; 0 = the buffer counts. Write: stands for what
-	 * the buffer would hold. Read: not 0 = nobody will look into the buffer.
+	 * the buffer would hold; below 2^62, the rest are the target's own. Read: not 0 = nobody will look into the buffer.
 	 */
 	uint64_t content_tag;
 };

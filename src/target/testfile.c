@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/defer.h"
+#include "base/paths.h"
 #include "base/units.h"
 
 #define DEFAULT_BYTES (8 * GIB)
@@ -92,33 +93,9 @@ static int note_write(const struct testfile *file, uint64_t inode, uint64_t size
 	return 0;
 }
 
-static int make_directories(const char *path)
-{
-	char part[PATH_MAX];
-
-	snprintf(part, sizeof(part), "%s", path);
-	for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		if (mkdir(part, 0700) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(part, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
-
 int testfile_notes_directory(char *path, size_t path_bytes)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-
-	if (geteuid() == 0)
-		snprintf(path, path_bytes, "/var/lib/tare/leftovers");
-	else if (state && state[0] == '/')
-		snprintf(path, path_bytes, "%s/tare/leftovers", state);
-	else if (home && home[0] == '/')
-		snprintf(path, path_bytes, "%s/.local/state/tare/leftovers", home);
-	else
-		return -ENOENT;
-	return 0;
+	return paths_state(path, path_bytes, "leftovers");
 }
 
 static int note_begin(struct testfile *file, const struct testfile_place *place, struct err *err)
@@ -132,7 +109,7 @@ static int note_begin(struct testfile *file, const struct testfile_place *place,
 		return err_set(
 			err, -ENOENT,
 			"neither XDG_STATE_HOME nor HOME says where to note the test file's name");
-	r = make_directories(notes);
+	r = paths_make(notes);
 	if (r < 0)
 		return err_errno(err, r, "making %s, where a test file's name is noted", notes);
 	snprintf(file->note_path, sizeof(file->note_path), "%s/%s", notes, file->tag);

@@ -74,12 +74,15 @@ partition_it()
 	printf '\125\252' | dd of="$1" bs=1 seek=510 conv=notrunc status=none
 }
 
+# A kernel that does not read partition tables is told where the partition is.
 make_partitioned()
 {
-	local file=$WORK/parted.$RANDOM
+	local file=$WORK/parted loop
 	truncate -s 18M "$file"
 	partition_it "$file"
-	losetup -fP --show "$file"
+	loop=$(losetup -fP --show "$file")
+	[ -b "${loop}p1" ] || addpart "$loop" 1 2048 32768 2>/dev/null
+	echo "$loop"
 }
 
 gpt()

@@ -15,6 +15,7 @@ need_root
 [ -c /dev/loop-control ] || skip_all 'no loop devices here'
 need_commands mkfs.ext4 mkfs.xfs mkfs.btrfs fstrim blkdiscard filefrag
 
+export TARE_RUNTIME_DIR="$WORK/registry"	# so that we clean for nobody else
 drive=${SERVE_DRIVE:-x25m-g2}
 server=
 stop_server()
@@ -58,7 +59,7 @@ nothing_left()
 	! grep -e "$WORK/ssd" -e "$device " /proc/self/mountinfo || return 1
 	[ "$device" = None ] || [ ! -e "/sys/block/$number" ] || { echo "$number is there"; return 1; }
 	[ ! -e "$WORK/ssd" ] || { echo "$WORK/ssd is there"; return 1; }
-	! grep -l "\"$WORK/ssd\"" /run/tare/*.drive 2>/dev/null
+	! grep -l "\"$WORK/ssd\"" "$TARE_RUNTIME_DIR"/*.drive 2>/dev/null
 }
 
 # stat_true EXPRESSION [options]: over the document of `tare sim stat`
@@ -173,7 +174,7 @@ done
 verify()
 {
 	fio --name=v --filename="$1" --rw=randwrite --bsrange=512-64k --size=256m --ioengine=libaio \
-		--iodepth=16 --direct=1 --verify=crc32c --verify_fatal=1 --verify_backlog=256 \
+		--iodepth=16 --direct=1 --verify=crc32c --verify_fatal=1 --verify_backlog=256 --verify_state_save=0 \
 		--time_based --runtime="${SERVE_SECONDS:-5}" --randrepeat=0
 }
 if command -v fio >/dev/null; then
@@ -192,8 +193,10 @@ check 'SIGINT with a file system mounted: ends well' test $? = 0
 check 'and nothing is left' nothing_left
 
 start $drive,capacity=256m --loop
+dd if=/dev/zero of="$device" bs=64k oflag=direct conv=nocreat status=none 2>/dev/null &
+sleep 0.3
 ends TERM
-check 'SIGTERM: ends well' test $? = 0
+check 'SIGTERM with a writer on the device: ends well' test $? = 0
 check 'and nothing is left' nothing_left
 
 start $drive,capacity=256m --loop
@@ -243,7 +246,7 @@ as_nobody()
 	local dir=/tmp/tare-serve-test.$$ i
 	mkdir "$dir" && chown nobody "$dir" && cp "$WORK/data" "$dir/data" && chmod 644 "$dir/data"
 	# shellcheck disable=SC2016
-	setpriv --reuid nobody --regid nogroup --clear-groups env -u XDG_RUNTIME_DIR drive="$drive" bash -c '
+	setpriv --reuid nobody --regid nogroup --clear-groups env -u XDG_RUNTIME_DIR -u TARE_RUNTIME_DIR drive="$drive" bash -c '
 		set -eu; cd "$1"
 		"$2" sim serve $drive,capacity=256m "$1/ssd" --json >ready &
 		server=$!
