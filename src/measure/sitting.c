@@ -7,10 +7,12 @@
 
 #include "base/units.h"
 #include "measure/session.h"
+#include "state/state.h"
 
 struct sitting {
 	struct session session;
 	struct measure_options options;	/* a copy: session points here */
+	struct state *state;		/* NULL until the first step */
 };
 
 /* Past the page cache, as every measurement of a procedure will ask it. */
@@ -77,6 +79,7 @@ void sitting_close(struct sitting *sitting)
 		return;
 	s = &sitting->session;
 	s->result->interrupted |= session_stopped(s);
+	state_close(sitting->state);
 	if (s->result->measurement_count)
 		session_audit(s);
 	session_done(s);
@@ -159,40 +162,38 @@ int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err)
 	return stopped(&sitting->session, err);
 }
 
-/* Discards in pieces that every drive takes. */
-#define DISCARD_BYTES (64 * MIB)
-
-static int discard_all(struct sitting *sitting, struct err *err)
+static int open_state(struct sitting *sitting, struct err *err)
 {
-	const struct target_info *info = sitting_target(sitting);
-	struct workload workload = opening();
-	struct measurement m;
-	int r;
+	const struct session *s = &sitting->session;
+	const struct state_options options = {
+		.target = s->target,
+		.clock = &s->clock,
+		.stop = s->options->stop,
+		.progress = s->options->observer.progress,
+		.progress_ctx = s->options->observer.ctx,
+	};
 
-	snprintf(workload.name, sizeof(workload.name), "purge");
-	workload.rw = RW_TRIM;
-	workload.block_bytes = info->size_bytes < DISCARD_BYTES ? info->size_bytes : DISCARD_BYTES;
-	workload.depth_count = 1;
-	workload.job_count = 1;
-	workload.seed = 1;
-	r = sitting_step(sitting, &workload, &m, err);
-	measurement_done(&m);
-	return r;
+	return sitting->state ? 0 : state_open(&sitting->state, &options, err);
+}
+
+int sitting_state(struct sitting *sitting, const struct step *step, struct step_result *ret,
+		  struct err *err)
+{
+	struct session *s = &sitting->session;
+	int r = stopped(s, err);
+
+	if (r == 0)
+		r = open_state(sitting, err);
+	if (r < 0)
+		return r;
+	session_begin(s, step_rows[step->kind].name, s->result->measurement_count);
+	*ret = (struct step_result){ 0 };
+	r = state_step(sitting->state, step, ret, err);
+	session_end(s, NULL);
+	return r == 0 ? stopped(s, err) : r;
 }
 
 bool sitting_has_erase(const struct sitting *sitting)
 {
 	return sitting->session.target->purge != NULL;
-}
-
-int sitting_purge(struct sitting *sitting, bool *ret_erased, struct err *err)
-{
-	struct session *s = &sitting->session;
-	int r;
-
-	session_begin(s, "purge", 0);
-	*ret_erased = s->target->purge != NULL;
-	r = *ret_erased ? s->target->purge(s->target, err) : discard_all(sitting, err);
-	session_end(s, NULL);
-	return r < 0 ? err_wrap(err, "purge") : 0;
 }

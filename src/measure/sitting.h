@@ -17,6 +17,7 @@
  */
 
 #include "measure/measure.h"
+#include "model/step.h"
 
 struct sitting;
 
@@ -49,9 +50,9 @@ int sitting_step(struct sitting *sitting, const struct workload *workload,
 /* Nothing is asked of the target for so long. 0 or -EINTR. */
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err);
 
-/*
- * Everything in the target is gone: erased by the drive itself, or, where it has no such
- * command, every address discarded, which is worth as much as the drive's discard.
- */
+/* A step of the state (model/step.h), as state_step does it; -EINTR when *stop ended it. */
+int sitting_state(struct sitting *sitting, const struct step *step, struct step_result *ret,
+		  struct err *err);
+
+/* Whether the drive has an erase of its own that purging uses; else a purge is a discard. */
 bool sitting_has_erase(const struct sitting *sitting);
-int sitting_purge(struct sitting *sitting, bool *ret_erased, struct err *err);

@@ -90,7 +90,11 @@ uint64_t kit_share(const struct kit *kit, double share, uint64_t block_bytes)
 
 bool kit_discards(const struct kit *kit)
 {
-	return sitting_target(kit->sitting)->discard_max_bytes > 0;
+	const struct target_info *info = sitting_target(kit->sitting);
+
+	/* A file system takes holes, whatever becomes of them below. */
+	return info->discard_max_bytes > 0 || info->kind == TARGET_DIRECTORY ||
+	       info->kind == TARGET_FILE;
 }
 
 struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan)
@@ -313,32 +317,52 @@ int kit_idle(struct kit *kit, const char *name, uint64_t idle_ns, struct err *er
 	return finish_still(kit, &cell, err);
 }
 
-/* The method is part of the cell's name, so that a resume knows it. */
-int kit_purge(struct kit *kit, bool *ret_erased, struct err *err)
+/* Of the state's figures what a cell has room for. */
+static void cell_of_step(const struct step_result *done, struct protocol_cell *ret)
 {
-	struct protocol_cell cell = { 0 };
-	bool erased = sitting_has_erase(kit->sitting);
-	uint64_t begin_ns;
-	int r;
+	ret->bytes = done->written_bytes ? done->written_bytes : done->discard_asked_bytes;
+	ret->duration_ns = done->duration_ns;
+	if (done->duration_ns)
+		ret->bytes_per_s = (double)ret->bytes * 1e9 / (double)done->duration_ns;
+}
 
-	snprintf(cell.name, sizeof(cell.name), "purge by %s", erased ? "erase" : "discard");
-	if (ret_erased)
-		*ret_erased = erased;
-	r = take(kit, cell.name, &cell, err);
+int kit_state(struct kit *kit, const char *name, const struct step *step,
+	      struct protocol_cell *ret, struct err *err)
+{
+	struct protocol_cell room, *cell = ret ? ret : &room;
+	struct step_result done = { 0 };
+	int r = take(kit, name, cell, err);
+
 	if (r < 0)
 		return r;
 	if (r > 0) {
-		add_cell(kit, &cell);
+		add_cell(kit, cell);
+		kit->outcome->total_ns += cell->duration_ns;
 		return 0;
 	}
+	*cell = (struct protocol_cell){ 0 };
+	snprintf(cell->name, sizeof(cell->name), "%s", name);
 	if (!kit->forecasting) {
-		begin_ns = sitting_now_ns(kit->sitting);
-		r = sitting_purge(kit->sitting, &erased, err);
+		r = sitting_state(kit->sitting, step, &done, err);
 		if (r < 0)
-			return r;
-		cell.duration_ns = sitting_now_ns(kit->sitting) - begin_ns;
+			return err_wrap(err, "%s", name);
+		cell_of_step(&done, cell);
+		kit->outcome->written_bytes += done.written_bytes;
+		kit->has_gap = false;
 	}
-	return finish_still(kit, &cell, err);
+	return finish_still(kit, cell, err);
+}
+
+/* The method is part of the cell's name: a resume on another kind of drive is found out. */
+int kit_purge(struct kit *kit, bool *ret_erased, struct err *err)
+{
+	const bool erased = sitting_has_erase(kit->sitting);
+	struct step step;
+
+	step_init(&step, STEP_PURGE);
+	if (ret_erased)
+		*ret_erased = erased;
+	return kit_state(kit, erased ? "purge by erase" : "purge by discard", &step, NULL, err);
 }
 
 int kit_anchor(struct kit *kit, struct err *err)

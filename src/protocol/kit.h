@@ -59,7 +59,11 @@ int kit_run(struct kit *kit, const struct workload *workload, bool in_result,
 struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan);
 
 int kit_idle(struct kit *kit, const char *name, uint64_t idle_ns, struct err *err);
-/* *ret_erased: by the drive itself; else by discarding everything. May be NULL. */
+/* A step of the state: a cell of what it wrote or discarded. ret may be NULL. */
+int kit_state(struct kit *kit, const char *name, const struct step *step,
+	      struct protocol_cell *ret, struct err *err);
+
+/* By the drive's own erase or by a discard: as state/purge.h chooses. *ret_erased: by the drive itself; else by discarding everything. May be NULL. */
 int kit_purge(struct kit *kit, bool *ret_erased, struct err *err);
 
 /* From here on the procedure makes its own state: a resume may begin here. */

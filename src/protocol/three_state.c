@@ -6,7 +6,9 @@
  *
  *	clean	purged
  *	dirty	filled once in order, then random 4 KiB writes over all of it
- *	deleted	nothing is done: forgetting data without a discard is the control
+ *	deleted	data are forgotten without a discard, the control: on a drive nothing needs to be
+ *		done for that; in a directory the test file gives its blocks back to the file
+ *		system, which is not mounted with discard
  *	idle	no I/O for a while
  *	again	random writes, where resting brought something back: the trim starts from dirty
  *	trimmed	all of it discarded, probed at once
@@ -145,6 +147,11 @@ static int random_writes(struct three_state *t, const char *name, double share, 
 	return kit_step(t->kit, &plan, NULL, err);
 }
 
+static bool is_directory(const struct kit *kit)
+{
+	return sitting_target(kit->sitting)->kind == TARGET_DIRECTORY;
+}
+
 static int make_clean(struct three_state *t, struct err *err)
 {
 	int r = kit_anchor(t->kit, err);
@@ -159,6 +166,10 @@ static int make_dirty(struct three_state *t, struct err *err)
 	static const struct cell_plan fill = {
 		.name = "fill", .rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 32,
 	};
+	static const struct cell_plan forget = {
+		.name = "delete without a discard", .rw = RW_TRIM, .block_bytes = 64 * KIB,
+		.depth_count = 1,
+	};
 	int r = kit_anchor(t->kit, err);
 
 	if (r == 0)
@@ -167,6 +178,8 @@ static int make_dirty(struct three_state *t, struct err *err)
 		r = random_writes(t, "dirty by random writes", 1, err);
 	if (r == 0)
 		r = probe(t, DIRTY, err);
+	if (r == 0 && is_directory(t->kit))
+		r = kit_step(t->kit, &forget, NULL, err);
 	return r == 0 ? probe(t, DELETED, err) : r;
 }
 
@@ -198,6 +211,17 @@ static int rest(struct three_state *t, struct err *err)
 	return r == 0 ? probe(t, AGAIN, err) : r;
 }
 
+/* In a directory: what the test file holds is given back, and the file system told to trim. */
+static int trim_directory(struct three_state *t, struct err *err)
+{
+	struct step step;
+	bool erased;
+	int r = kit_purge(t->kit, &erased, err);
+
+	step_init(&step, STEP_TRIM);
+	return r == 0 ? kit_state(t->kit, "trim of the file system", &step, NULL, err) : r;
+}
+
 static int trim(struct three_state *t, struct err *err)
 {
 	/* In many pieces: a drive that forgets some must show it. */
@@ -211,7 +235,7 @@ static int trim(struct three_state *t, struct err *err)
 
 	if (!kit_discards(t->kit))
 		return 0;
-	r = kit_step(t->kit, &plan, NULL, err);
+	r = is_directory(t->kit) ? trim_directory(t, err) : kit_step(t->kit, &plan, NULL, err);
 	if (r == 0)
 		r = probe(t, TRIMMED, err);
 	if (r == 0)
@@ -376,15 +400,24 @@ static void judge(const struct three_state *t)
 		 t->kit->options->repeat_count > 1 ? "" : " of one cycle (--repeat for more)");
 }
 
+/* The control is that nothing is discarded: a file system that does by itself spoils it. */
 static int check_kind(const struct kit *kit, struct err *err)
 {
 	const struct target_info *info = sitting_target(kit->sitting);
 
 	if (info->kind == TARGET_BLOCK || info->kind == TARGET_SIM)
 		return 0;
-	err_set(err, -EOPNOTSUPP, "three-state: in %s the file system, not tare, decides what is "
-		"discarded", info->spec);
-	return err_hint(err, "name the device, with --erase-data");
+	if (info->kind != TARGET_DIRECTORY) {
+		err_set(err, -EOPNOTSUPP, "three-state: what a hole in %s does to the drive is the file "
+			"system's choice", info->spec);
+		return err_hint(err, "name a directory, or the device with --erase-data");
+	}
+	if (strstr(info->mount_options, "discard")) {
+		err_set(err, -EOPNOTSUPP, "three-state: %s is mounted with discard, so nothing can be "
+			"deleted without", info->mount_point);
+		return err_hint(err, "mount -o remount,nodiscard %s", info->mount_point);
+	}
+	return 0;
 }
 
 static int run_three_state(struct kit *kit, struct err *err)
