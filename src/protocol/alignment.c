@@ -162,6 +162,14 @@ static double cost(const struct samples *on, const struct samples *off)
 	return on->count && off->count ? samples_mean(on) / samples_mean(off) : 0;
 }
 
+/* The rounds agree that off is slower: chance in a few short cells is no unit. */
+static bool is_sure(const struct samples *on, const struct samples *off)
+{
+	const struct estimate drop = estimate_drop(on, off);
+
+	return drop.known && drop.low > 0;
+}
+
 /*
  * The boundary that costs most is the unit's; a larger one that costs half as much extra is
  * preferred (two units, of mapping and of pages), less is noise or what follows from the first.
@@ -183,12 +191,13 @@ static uint64_t find_unit(const struct alignment *a)
 		kit_evidence(a->kit, name, "x", costs[i]);
 	}
 	for (size_t i = 0; i < UNITS; i++)
-		if (costs[i] >= COSTS && costs[i] - 1 >= (most - 1) / 2)
+		if (costs[i] >= COSTS && costs[i] - 1 >= (most - 1) / 2 &&
+		    is_sure(&a->units[i][0], &a->units[i][1]))
 			unit = (2ull * SECTOR) << i;
 	return unit;
 }
 
-/* The worst depth's cost of a start off 4 KiB, all k alike; 0 when not measured. */
+/* The worst depth's cost of a start off 4 KiB, all k alike; 0 when there is none for sure. */
 static double find_cost(const struct alignment *a)
 {
 	double worst = 0;
@@ -209,7 +218,8 @@ static double find_cost(const struct alignment *a)
 		kit_evidence(a->kit, name, "x", cost(&a->offsets[d][0], &off));
 		snprintf(name, sizeof(name), "4k on any sector, depth %u, cost", depths[d]);
 		kit_evidence(a->kit, name, "x", mixed);
-		worst = fmax(worst, cost(&a->offsets[d][0], &off));
+		if (is_sure(&a->offsets[d][0], &off))
+			worst = fmax(worst, cost(&a->offsets[d][0], &off));
 	}
 	return worst;
 }

@@ -211,6 +211,14 @@ static int rest(struct three_state *t, struct err *err)
 	return r == 0 ? probe(t, AGAIN, err) : r;
 }
 
+/* Not longer than the pause without a trim was: that is its control. */
+static uint64_t rest_ns(const struct kit *kit)
+{
+	const uint64_t idle_ns = kit->options->idle_ns;
+
+	return idle_ns && idle_ns < REST_NS ? idle_ns : REST_NS;
+}
+
 /* In a directory: what the test file holds is given back, and the file system told to trim. */
 static int trim_directory(struct three_state *t, struct err *err)
 {
@@ -239,7 +247,7 @@ static int trim(struct three_state *t, struct err *err)
 	if (r == 0)
 		r = probe(t, TRIMMED, err);
 	if (r == 0)
-		r = kit_idle(t->kit, "rest after the discard", REST_NS, err);
+		r = kit_idle(t->kit, "rest after the discard", rest_ns(t->kit), err);
 	return r == 0 ? probe(t, RESTED, err) : r;
 }
 
