@@ -392,8 +392,11 @@ static bool next_request(struct worker *w, struct io *io)
 	}
 	if (w->is_held)
 		*io = w->held;
+	else if (w->is_drawn)
+		*io = w->drawn;
 	else
 		draw(w, io);
+	w->is_drawn = false;
 	if (work->map.words && io->kind != IO_READ &&
 	    !verify_claim(&work->map, io->offset_bytes, io->length_bytes)) {
 		w->held = *io;
@@ -407,6 +410,11 @@ static bool next_request(struct worker *w, struct io *io)
 	if (w->left_count != WORK_UNLIMITED)
 		w->left_count--;
 	w->unsynced_count += io->kind == IO_WRITE;
+	if (w->queue->ops->expect && w->left_bytes > 0 && w->left_count > 0) {
+		draw(w, &w->drawn);
+		w->is_drawn = true;
+		w->queue->ops->expect(w->queue, w->drawn.offset_bytes);
+	}
 	return true;
 }
 

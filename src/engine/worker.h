@@ -85,6 +85,8 @@ struct worker {
 	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
 	uint32_t sync_tag_count;
 	bool is_held;			/* held waits: a block of it is being written */
+	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
+	bool is_drawn;
 	struct io held;
 	uint32_t *snapshots;		/* verified reads: words by tag */
 	uint32_t snapshot_units;

@@ -730,6 +730,7 @@ static void fetch_ahead(const struct map *m, const uint32_t *units, size_t left)
 void map_write_many(struct map *m, const uint32_t *units, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		assert(units[i] < m->units);
 		fetch_ahead(m, units + i, count - i);
 		if (m->config->mapping == SIM_MAPPING_PAGE)
 			write_page_mapped(m, units[i]);

@@ -264,6 +264,8 @@ void sim_submit(struct sim *s, uint64_t now_ns, const struct sim_request *q,
 
 	assert(now_ns <= UINT64_MAX / PS_PER_NS && now_ps >= s->last_submit_ps);
 	*ret = (struct sim_result){ 0 };
+	/* On its way while the link and the controller are booked. */
+	sim_prefetch(s, q->offset_bytes);
 	idle_until(s, now_ps);
 	s->now_ps = s->last_submit_ps = s->flash.base_ps = s->flash.now_ps = now_ps;
 	if (!is_valid(s, q)) {

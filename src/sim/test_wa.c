@@ -394,7 +394,7 @@ static void hybrid_log_meets_its_formula(void)
 /* The dealt state is the settled one: no warm-up changes it. */
 static void steady_state_is_steady_from_the_first_write(void)
 {
-	struct sim *sim = open_drive("page-greedy,capacity=2g,content=off,state=steady,op=12");
+	struct sim *sim = open_drive("page-greedy,capacity=4g,content=off,state=steady,op=12");
 	struct sim_stats stats;
 	struct random random;
 

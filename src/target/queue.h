@@ -77,4 +77,10 @@ struct queue_ops {
 	 * none is in flight. The scheduler moves the clock there and reaps with min_count 0.
 	 */
 	uint64_t (*next_ns)(struct queue *queue);
+
+	/*
+	 * May be NULL. A word that this request comes next, one ahead: the reference drive's map is
+	 * larger than the cache, and what it will touch can be fetched meanwhile. No promise.
+	 */
+	void (*expect)(struct queue *queue, uint64_t offset_bytes);
 };

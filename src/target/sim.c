@@ -135,6 +135,13 @@ static struct sim_request request_of(const struct sim_target *t, const struct io
 	return request;
 }
 
+static void sim_queue_expect(struct queue *queue, uint64_t offset_bytes)
+{
+	const struct sim_target *t = queue->target->private;
+
+	sim_prefetch(t->sim, offset_bytes);
+}
+
 static void sim_queue_push(struct queue *queue, const struct io *ios, uint32_t count)
 {
 	struct sim_queue *q = (struct sim_queue *)queue;
@@ -197,6 +204,7 @@ static const struct queue_ops sim_queue_ops = {
 	.push = sim_queue_push,
 	.reap = sim_queue_reap,
 	.next_ns = sim_queue_next_ns,
+	.expect = sim_queue_expect,
 };
 
 static void sim_target_truth_begin(struct target *target)

@@ -12,7 +12,7 @@ fi
 
 . "$(dirname "$0")/lib.sh"
 OPEN_TARGET=${OPEN_TARGET:-$(dirname "$TARE")/tests/open_target}
-plan 42
+plan $((41 + $(has_device_mapper && echo 1 || echo 0)))
 need_loop
 need_commands mkfs.ext4 mkswap swapon sha256sum python3
 
@@ -110,13 +110,21 @@ f.write(table + header(last, 1, last - 32))
 EOF
 }
 
-hold()	# DEVICE: another program has it exclusively until release
+# DEVICE: another program has it exclusively until release. Not ours alone on a machine that
+# looks at new devices: a probe may have it for a moment.
+hold()
 {
-	"$OPEN_TARGET" --write --hold "--erase-data=$(basename "$1")" "$1" >"$WORK/holder" 2>&1 &
-	holder=$!
-	for _ in $(seq 100); do
-		[ -s "$WORK/holder" ] && return
-		sleep 0.05
+	local try
+	for try in 1 2 3 4 5; do
+		"$OPEN_TARGET" --write --hold "--erase-data=$(basename "$1")" "$1" \
+			>"$WORK/holder" 2>"$WORK/holder.err" &
+		holder=$!
+		while kill -0 "$holder" 2>/dev/null; do
+			[ -s "$WORK/holder" ] && return
+			sleep 0.05
+		done
+		sed "s/^/# holder, try $try: /" "$WORK/holder.err"
+		sleep 0.2
 	done
 }
 
@@ -224,12 +232,14 @@ else
 fi
 
 loop=$(make_loop 16M)
-if cryptsetup -q luksFormat --type luks1 --iter-time 10 "$loop" - <<<secret 2>/dev/null &&
+if ! has_device_mapper; then
+	echo '# not tried: an open LUKS volume; this kernel is built without the device mapper'
+elif cryptsetup -q luksFormat --type luks1 --iter-time 10 "$loop" - <<<secret 2>/dev/null &&
 	cryptsetup open "$loop" tare-gate-$$ --key-file=- <<<secret 2>/dev/null; then
 	check 'an open LUKS volume' refused_saying 'is part of dm-' "$loop"
 	cryptsetup close tare-gate-$$
 else
-	skip 'an open LUKS volume' 'no device mapper here'
+	skip 'an open LUKS volume' 'cryptsetup does not work here'
 fi
 
 # --- data that no one uses just now ------------------------------------------------------------

@@ -88,6 +88,18 @@ need_commands()
 	done
 }
 
+# What a kernel is built without cannot be tested on it by anyone: such facts are left out of
+# the plan and noted, rather than counted as skipped.
+has_filesystem()
+{
+	grep -qw "$1" /proc/filesystems || modprobe -q "$1" 2>/dev/null
+}
+
+has_device_mapper()
+{
+	grep -qw device-mapper /proc/misc || modprobe -q dm-mod 2>/dev/null
+}
+
 # make_loop SIZE [losetup options]: a loop device over a new file of ours; prints its name.
 make_loop()
 {
