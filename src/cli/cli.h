@@ -69,6 +69,9 @@ struct invocation {
 	struct workload workload;
 	uint64_t workload_seen;		/* bit i: row i of workload_fields was given */
 
+	/* precondition */
+	char steps[2048];
+
 	/* help, completion */
 	char topic[64];
 

@@ -30,7 +30,24 @@ static void print_workload(struct text *ret)
 	help_options(workload_fields, ret);
 }
 
+static void print_steps(struct text *ret)
+{
+	text_add(ret, "Each is a phase of a plan and a word of tare precondition --steps:\n\n"
+		      "  phases:                          --steps='fill:times=2,bs=1m; trim'\n"
+		      "    - fill: { times: 2, bs: 1m }\n"
+		      "    - trim:\n");
+	for (size_t i = 0; i < STEP_KINDS; i++) {
+		text_add(ret, "\n%s - %s\n", step_rows[i].name, step_rows[i].help);
+		if (step_rows[i].main_field)
+			text_add(ret, "  %s=VALUE alone sets %s\n", step_rows[i].name,
+				 step_rows[i].main_field);
+		if (step_rows[i].fields->name)
+			help_options(step_rows[i].fields, ret);
+	}
+}
+
 const struct help_topic help_topics[] = {
+	{ "steps", "the steps of a drive's state", print_steps },
 	{ "workload", "the fields of a workload, and a plan", print_workload },
 	{ "exit-codes", "what the exit status says", print_exits },
 	{ "findings", "what the audit of a result can find", print_findings },

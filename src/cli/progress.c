@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "report/layout.h"
+#include "state/state.h"
 #include "report/summary.h"
 
 /* The names measure/ gives to what is no measurement. */
@@ -52,12 +53,30 @@ struct writes {
 	bool trims;
 };
 
-static struct writes count_writes(const struct plan *plan, uint64_t target_bytes)
+static void count_step(const struct step *step, const struct target_info *info, struct writes *ret)
 {
+	struct state_forecast forecast;
+
+	if (!step_writes(step))
+		return;
+	state_forecast(info, step, &forecast);
+	ret->phase_count++;
+	ret->bytes += forecast.write_bytes;
+	ret->trims |= forecast.discard_bytes > 0;
+	if (step->kind == STEP_SETTLE)
+		ret->ns += step->settle.round_ns * step->settle.round_count_max;
+}
+
+static struct writes count_writes(const struct plan *plan, const struct target_info *info)
+{
+	const uint64_t target_bytes = info->size_bytes;
 	struct writes ret = { 0 };
 
 	for (size_t i = 0; i < plan->phase_count; i++) {
 		const struct workload *w = &plan->phases[i].workload;
+
+		if (plan->phases[i].kind == PHASE_STEP)
+			count_step(&plan->phases[i].step, info, &ret);
 
 		if (plan->phases[i].kind != PHASE_MEASURE || !workload_writes(w))
 			continue;
@@ -75,10 +94,10 @@ static struct writes count_writes(const struct plan *plan, uint64_t target_bytes
 
 static void add_volume(const struct writes *writes, struct text *ret)
 {
-	const char *verb = writes->trims ? "writes and discards" : "writes";
+	const bool some = writes->bytes || writes->ns;
 	char text[UNITS_TEXT_BYTES];
 
-	text_add(ret, "%s ", verb);
+	text_add(ret, "%s", !some ? "discards" : writes->trims ? "writes and discards " : "writes ");
 	if (writes->bytes)
 		text_add(ret, "up to %s", units_format_size((double)writes->bytes, text));
 	if (writes->bytes && writes->ns)
@@ -88,18 +107,38 @@ static void add_volume(const struct writes *writes, struct text *ret)
 	text_add(ret, " in %zu phase%s", writes->phase_count, writes->phase_count == 1 ? "" : "s");
 }
 
+static bool has_kind(const struct plan *plan, enum phase_kind kind)
+{
+	for (size_t i = 0; i < plan->phase_count; i++)
+		if (plan->phases[i].kind == kind)
+			return true;
+	return false;
+}
+
+static bool has_steps(const struct plan *plan)
+{
+	return has_kind(plan, PHASE_STEP);
+}
+
+static bool measures(const struct plan *plan)
+{
+	return has_kind(plan, PHASE_MEASURE);
+}
+
 void progress_summary(const struct plan *plan, const struct target_info *info, struct text *ret)
 {
-	const struct writes writes = count_writes(plan, info->size_bytes);
+	const struct writes writes = count_writes(plan, info);
 	char text[UNITS_TEXT_BYTES];
 
 	if (info->ours) {
-		text_add(ret, "not destructive: in a file of its own, removed afterwards; writes it "
-			      "once, %s", units_format_size((double)info->size_bytes, text));
-		if (writes.phase_count) {
-			text_add(ret, ", then ");
+		text_add(ret, "not destructive: in %s of its own, removed afterwards; ",
+			 has_steps(plan) ? "files" : "a file");
+		if (measures(plan))
+			text_add(ret, "writes it once, %s%s",
+				 units_format_size((double)info->size_bytes, text),
+				 writes.phase_count ? ", then " : "");
+		if (writes.phase_count)
 			add_volume(&writes, ret);
-		}
 		return;
 	}
 	if (!writes.phase_count) {

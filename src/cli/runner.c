@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "measure/measure.h"
+#include "state/state.h"
 
 static int print_result(const struct invocation *inv, const struct runner *runner,
 			const struct result *result)
@@ -37,9 +38,12 @@ int runner_run(const struct invocation *inv, const struct runner *runner)
 		.test_file_bytes = runner->test_file_bytes,
 		.layout_ns_max = runner->layout_ns_max,
 		.command = inv->command,
+		.phase_done = runner->phase_done,
+		.phase_done_ctx = runner->phase_done_ctx,
 	};
 	int r, exit_code;
 
+	state_reap(NULL);
 	progress_init(&progress, inv, runner->plan);
 	options.observer = progress_observer(&progress);
 	r = measure_plan(runner->plan, &options, &result, &err);

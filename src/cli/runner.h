@@ -10,7 +10,9 @@ struct runner {
 	uint64_t test_file_bytes;	/* as measure_options */
 	uint64_t layout_ns_max;
 	bool full;			/* report every measurement in full */
+	void (*phase_done)(void *ctx, size_t index);	/* as measure_options */
+	void *phase_done_ctx;
 };
 
-/* Runs and prints; returns an enum exit_code. */
+/* Removes what killed runs left, runs and prints; returns an enum exit_code. */
 int runner_run(const struct invocation *inv, const struct runner *runner);

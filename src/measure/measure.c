@@ -12,6 +12,7 @@
 #include "measure/audit.h"
 #include "measure/gather.h"
 #include "measure/session.h"
+#include "state/state.h"
 
 bool session_stopped(const struct session *s)
 {
@@ -58,28 +59,67 @@ static uint64_t named_end_bytes(const struct workload *w)
 	return w->size.bytes ? w->offset.bytes + w->size.bytes : 0;
 }
 
+/* How the target is opened when nothing is measured. */
+static const struct workload *plain_workload(void)
+{
+	static struct workload workload;
+
+	workload_init(&workload);
+	workload.direct = true;
+	return &workload;
+}
+
+static int want_measurement(const struct workload *w, struct session_wants *ret, struct err *err)
+{
+	const uint64_t end_bytes = named_end_bytes(w);
+	int r = workload_check(w, err);
+
+	if (r < 0)
+		return err_wrap(err, "%s", w->name[0] ? w->name : "workload");
+	if (!ret->measures)
+		ret->first = w;
+	ret->measures = ret->uses_file = true;
+	ret->direct &= w->direct;
+	ret->all_named &= end_bytes > 0;
+	ret->need_bytes = end_bytes > ret->need_bytes ? end_bytes : ret->need_bytes;
+	return 0;
+}
+
+/* Files and the file system's free space are beside the test file. */
+static bool step_uses_file(const struct step *step)
+{
+	return !(step->kind == STEP_DIRTY && step->dirty.by != DIRTY_RANDOM) &&
+	       step->kind != STEP_DELETE && step->kind != STEP_TRIM;
+}
+
 static int gather_wants(const struct plan *plan, struct session_wants *ret, struct err *err)
 {
-	*ret = (struct session_wants){ .all_named = true, .direct = true };
-	for (size_t i = 0; i < plan->phase_count; i++) {
-		const struct workload *w = &plan->phases[i].workload;
-		const uint64_t end_bytes = named_end_bytes(w);
-		int r;
+	*ret = (struct session_wants){
+		.first = plain_workload(),
+		.writes = plan_writes(plan),
+		.direct = true,
+		.all_named = true,
+	};
+	bool steps = false;
 
-		if (plan->phases[i].kind != PHASE_MEASURE)
-			continue;
-		r = workload_check(w, err);
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		const struct phase *phase = &plan->phases[i];
+		int r = 0;
+
+		steps |= phase->kind == PHASE_STEP;
+
+		if (phase->kind == PHASE_MEASURE)
+			r = want_measurement(&phase->workload, ret, err);
+		if (phase->kind == PHASE_STEP) {
+			r = step_check(&phase->step, err);
+			ret->uses_file |= step_uses_file(&phase->step);
+		}
 		if (r < 0)
-			return err_wrap(err, "%s", w->name[0] ? w->name : "workload");
-		if (!ret->first)
-			ret->first = w;
-		ret->writes |= workload_writes(w);
-		ret->direct &= w->direct;
-		ret->all_named &= end_bytes > 0;
-		ret->need_bytes = end_bytes > ret->need_bytes ? end_bytes : ret->need_bytes;
+			return r;
 	}
-	if (!ret->first)
-		return err_set(err, -EINVAL, "the plan has no phase that measures");
+	ret->all_named &= ret->measures;
+	if (!ret->measures && !steps)
+		return err_set(err, -EINVAL, "the plan neither measures nor changes a state");
 	return 0;
 }
 
@@ -90,6 +130,8 @@ static uint64_t test_file_bytes(const struct session *s, const struct session_wa
 
 	if (bytes == 0 && wants->all_named)
 		bytes = wants->need_bytes;
+	if (bytes == 0 && !wants->uses_file)
+		bytes = 4 * KIB;
 	return (bytes + 4 * KIB - 1) / (4 * KIB) * (4 * KIB);
 }
 
@@ -138,6 +180,8 @@ void session_init(struct session *s, const char *spec, const struct measure_opti
 
 void session_done(struct session *s)
 {
+	state_close(s->state);
+	s->state = NULL;
 	target_close(s->target);
 	s->target = NULL;
 	if (s->claim_fd >= 0)
@@ -151,8 +195,12 @@ static int check_ranges(struct session *s, struct err *err)
 	for (size_t i = 0; i < s->plan->phase_count; i++) {
 		const struct phase *phase = &s->plan->phases[i];
 		struct engine_range range;
-		int r;
+		int r = 0;
 
+		if (phase->kind == PHASE_STEP)
+			r = state_step_possible(&s->target->info, &phase->step, err);
+		if (r < 0)
+			return r;
 		if (phase->kind != PHASE_MEASURE)
 			continue;
 		r = engine_resolve(&phase->workload, &s->target->info, &range, err);
@@ -226,48 +274,77 @@ static bool wants_layout(const struct session *s)
 	return s->options->layout_ns_max > 0 && is_blank(s);
 }
 
-static int lay_out(struct session *s, uint64_t need_bytes, struct err *err)
+static int lay_out(struct session *s, const struct session_wants *wants, struct err *err)
 {
 	int r;
 
-	if (!wants_layout(s))
+	if (!wants->measures || !wants_layout(s))
 		return 0;
 	session_begin(s, "layout", 0);
-	r = layout_run(s, need_bytes, err);
+	r = layout_run(s, wants->need_bytes, err);
 	session_end(s, NULL);
 	return r;
 }
 
 void session_idle(struct session *s, uint64_t idle_ns, size_t index)
 {
+	const uint64_t start_ns = clock_now_ns(&s->clock);
+
 	session_begin(s, "idle", index);
-	clock_sleep_until(&s->clock, clock_now_ns(&s->clock) + idle_ns, s->options->stop);
+	clock_sleep_until(&s->clock, start_ns + idle_ns, s->options->stop);
+	session_note_idle(s, start_ns);
 	session_end(s, NULL);
+}
+
+static int run_measurement(struct session *s, const struct workload *workload, size_t index,
+			   struct err *err)
+{
+	char name[64];
+	int r;
+
+	phase_name(s, workload, name);
+	session_begin(s, name, index);
+	r = phase_measure(s, workload, err);
+	if (r == 0)
+		session_end(s, &s->result->measurements[s->result->measurement_count - 1]);
+	return r;
+}
+
+static int run_step(struct session *s, const struct step *step, size_t index, struct err *err)
+{
+	int r;
+
+	session_begin(s, step_rows[step->kind].name, index);
+	r = session_step(s, step, err);
+	session_end(s, NULL);
+	return r;
 }
 
 static int run_phases(struct session *s, struct err *err)
 {
 	struct result *result = s->result;
+	int r = 0;
 
-	for (size_t i = 0; i < s->plan->phase_count; i++) {
+	for (size_t i = 0; r == 0 && i < s->plan->phase_count; i++) {
 		const struct phase *phase = &s->plan->phases[i];
-		char name[64];
-		int r;
 
 		if (session_stopped(s) || result->error_code || result->interrupted)
 			break;
-		if (phase->kind == PHASE_IDLE) {
+		switch (phase->kind) {
+		case PHASE_MEASURE:
+			r = run_measurement(s, &phase->workload, i, err);
+			break;
+		case PHASE_IDLE:
 			session_idle(s, phase->idle_ns, i);
-			continue;
+			break;
+		case PHASE_STEP:
+			r = run_step(s, &phase->step, i, err);
+			break;
 		}
-		phase_name(s, &phase->workload, name);
-		session_begin(s, name, i);
-		r = phase_measure(s, &phase->workload, err);
-		if (r < 0)
-			return r;
-		session_end(s, &result->measurements[result->measurement_count - 1]);
+		if (r == 0 && s->options->phase_done)
+			s->options->phase_done(s->options->phase_done_ctx, i);
 	}
-	return 0;
+	return r;
 }
 
 void session_audit(struct session *s)
@@ -305,10 +382,10 @@ static int run_open(struct session *s, const struct session_wants *wants, struct
 	if (r < 0)
 		return r;
 	session_describe(s, wants->direct);
-	r = lay_out(s, wants->need_bytes, err);
+	r = lay_out(s, wants, err);
 	if (r == 0)
 		r = run_phases(s, err);
-	if (r < 0 && result->measurement_count == 0 && result->layout_bytes == 0)
+	if (r < 0 && !result->measurement_count && !result->step_count && !result->layout_bytes)
 		return r;
 	if (r < 0)
 		session_fail(s, err);

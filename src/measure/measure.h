@@ -38,6 +38,9 @@ struct measure_options {
 	/* The test file ends where layout got by then; 0 = as long as it takes. */
 	uint64_t layout_ns_max;
 	const char *command;		/* for the result */
+	/* After each phase of a plan that was done whole, for checkpoints; or NULL. */
+	void (*phase_done)(void *ctx, size_t index);
+	void *phase_done_ctx;
 	struct measure_observer observer;
 };
 
@@ -47,27 +50,6 @@ struct measure_options {
  */
 int measure_plan(const struct plan *plan, const struct measure_options *options,
 		 struct result *ret, struct err *err);
-
-/*
- * The same in pieces, for procedures that decide as they go. The plan given to measure_open is
- * what may be asked at most: its phases say whether the target is written, and how large it must
- * be; none of them is run. It and the options outlive the session; ret is initialised by
- * measure_open, as by measure_plan, and is whole after measure_close.
- *
- * measure_phase runs one phase, a step of the state as well: *ret grows by a measurement or a
- * step_result. 0 also when the phase was interrupted or ended early by an error: look at
- * ret->interrupted and ret->error_code. A negative errno when the phase could not be done.
- */
-struct measure_session;
-int measure_open(struct measure_session **session, const struct plan *plan,
-		 const struct measure_options *options, struct result *ret, struct err *err);
-int measure_phase(struct measure_session *session, const struct phase *phase, struct err *err);
-/* The open target's description; borrowed. */
-const struct target_info *measure_target(const struct measure_session *session);
-/* The clock of the session: virtual for the reference drive. */
-const struct clock *measure_clock(const struct measure_session *session);
-/* Audits what was measured and closes the target; accepts NULL. */
-void measure_close(struct measure_session *session);
 
 /*
  * The plan of `tare check`: the nine rows, reads before the writes that disturb them; the

@@ -12,6 +12,8 @@ struct open_mode {
 	uint32_t sync;		/* enum workload_sync */
 };
 
+struct state;	/* state/state.h */
+
 struct session {
 	const char *spec;		/* of the target */
 	const struct plan *plan;	/* NULL in a sitting */
@@ -19,6 +21,7 @@ struct session {
 	const struct measure_options *options;
 	struct result *result;
 	struct target *target;
+	struct state *state;		/* NULL before the first step */
 	struct clock clock;
 	uint64_t virtual_ns;		/* the clock of the reference drive */
 	struct open_mode mode;
@@ -36,6 +39,8 @@ struct session_wants {
 	const struct workload *first;	/* how the target is opened to begin with */
 	bool writes;
 	bool direct;			/* none goes through the page cache */
+	bool measures;			/* there is a phase that measures */
+	bool uses_file;			/* a directory's test file is measured or stepped on */
 	bool all_named;			/* each phase's range ends at a given byte */
 	uint64_t need_bytes;		/* the furthest of them */
 };
@@ -80,6 +85,14 @@ int layout_run(struct session *s, uint64_t need_bytes, struct err *err);
  * I/O ended it (then session_fail was called); a negative errno when nothing was measured.
  */
 int phase_measure(struct session *s, const struct workload *workload, struct err *err);
+
+/*
+ * step.c: a step of the state into the result, with what the state is called then. A negative
+ * errno when it failed; what it did until then is in the result all the same.
+ */
+int session_step(struct session *s, const struct step *step, struct err *err);
+/* The same for a plain idling that has just ended. */
+void session_note_idle(struct session *s, uint64_t start_ns);
 
 /* Its own name, or "rand-read-4k-q32"; with "-2" and so on where that is taken. */
 void phase_name(const struct session *s, const struct workload *workload, char ret[64]);

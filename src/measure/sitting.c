@@ -156,6 +156,24 @@ int sitting_step(struct sitting *sitting, const struct workload *workload,
 	return r < 0 ? err_wrap(err, "%s", workload->name) : 0;
 }
 
+int sitting_state(struct sitting *sitting, const struct step *step,
+		  const struct step_result **ret, struct err *err)
+{
+	struct session *s = &sitting->session;
+	int r;
+
+	r = stopped(s, err);
+	if (r < 0)
+		return r;
+	session_begin(s, step_rows[step->kind].name, s->result->step_count);
+	r = session_step(s, step, err);
+	session_end(s, NULL);
+	if (r < 0)
+		return r;
+	*ret = &s->result->steps[s->result->step_count - 1];
+	return stopped(s, err);
+}
+
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err)
 {
 	session_idle(&sitting->session, idle_ns, 0);

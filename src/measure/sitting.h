@@ -47,6 +47,14 @@ int sitting_measure(struct sitting *sitting, const struct workload *workload,
 int sitting_step(struct sitting *sitting, const struct workload *workload,
 		 struct measurement *ret, struct err *err);
 
+/*
+ * A step of the state into the result: purge, fill, dirty, delete, trim, settle, rest. *ret is
+ * borrowed until the next one. -EINTR when *stop was raised meanwhile. That something was not
+ * reached is no error: ret->reached.
+ */
+int sitting_state(struct sitting *sitting, const struct step *step,
+		  const struct step_result **ret, struct err *err);
+
 /* Nothing is asked of the target for so long. 0 or -EINTR. */
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err);
 

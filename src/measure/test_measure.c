@@ -217,7 +217,7 @@ static void a_plan_that_measures_nothing_is_refused(void)
 	begin_plan("null:size=1g");
 	plan_add(&plan, PHASE_IDLE)->idle_ns = 1;
 	CHECK_EQ(run(&small), -EINVAL);
-	CHECK_STR(err.text, "the plan has no phase that measures");
+	CHECK_STR(err.text, "the plan neither measures nor changes a state");
 	end_plan();
 }
 

@@ -377,14 +377,45 @@ json_t *report_machine_json(const struct machine *machine)
 	return ret;
 }
 
+static json_t *step_json(const struct step_result *step)
+{
+	json_t *ret = json_object(), *figures = json_object();
+
+	json_put_text(ret, "name", step->name);
+	json_put_text_or_null(ret, "asked", step->asked);
+	json_put_text_or_null(ret, "method", step->method);
+	json_put_text(ret, "text", step->text);
+	json_put_u64(ret, "before_measurement", step->before_measurement);
+	json_put_u64(ret, "start_ns", step->start_ns);
+	json_put_u64(ret, "duration_ns", step->duration_ns);
+	json_put_u64(ret, "written_bytes", step->written_bytes);
+	json_put_u64(ret, "read_bytes", step->read_bytes);
+	json_put_u64(ret, "discard_asked_bytes", step->discard_asked_bytes);
+	json_put(ret, "discard_sent_bytes",
+		 step->have_sent ? json_integer((json_int_t)step->discard_sent_bytes) : json_null());
+	json_put_u64(ret, "files", step->file_count);
+	json_put_u64(ret, "files_deleted", step->file_deleted_count);
+	json_put_bool(ret, "reached", step->reached);
+	json_put_bool(ret, "interrupted", step->interrupted);
+	for (uint32_t i = 0; i < step->figure_count; i++)
+		json_put_real(figures, step->figures[i].name, step->figures[i].value);
+	json_put(ret, "figures", figures);
+	return ret;
+}
+
 static json_t *state_json(const struct result *result)
 {
+	json_t *steps = json_array();
+
 	json_t *ret = json_object();
 
 	json_put_text(ret, "name", result->state);
 	json_put_text(ret, "text", result->state_text);
 	json_put_u64(ret, "layout_bytes", result->layout_bytes);
 	json_put_u64(ret, "layout_ns", result->layout_ns);
+	for (size_t i = 0; i < result->step_count; i++)
+		json_array_append_new(steps, step_json(&result->steps[i]));
+	json_put(ret, "steps", steps);
 	return ret;
 }
 

@@ -254,6 +254,27 @@ static void add_wrong_block(struct measurement *m)
 	SET(m->verify_failure.found, "generation 2 of offset 81920");
 }
 
+static void add_steps(struct result *ret)
+{
+	struct step_result *fill = result_add_step(ret), *trim = result_add_step(ret);
+
+	/* The list may have moved. */
+	fill = &ret->steps[0];
+	SET(fill->name, "fill");
+	SET(fill->asked, "fill:times=2");
+	SET(fill->method, "sequential 128k");
+	SET(fill->text, "16.0 GiB written sequentially over 8.00 GiB");
+	fill->duration_ns = 4 * SECOND_NS;
+	fill->written_bytes = 16 * GIB;
+	fill->reached = true;
+	fill->figure_count = 1;
+	SET(fill->figures[0].name, "times");
+	fill->figures[0].value = 2;
+	SET(trim->name, "trim");
+	SET(trim->text, "nothing was done");
+	trim->interrupted = true;
+}
+
 void sample_open_loop(struct result *ret)
 {
 	static const struct sample_row row = { "mix", RW_RANDRW, 4096, 16, 0, 4300, 70000, 1000000 };
@@ -267,6 +288,7 @@ void sample_open_loop(struct result *ret)
 	ret->error_code = -ENOSPC;
 	SET(ret->error_text, "no space left");
 	SET(ret->error_hint, "free some");
+	add_steps(ret);
 	m = add_row(ret, &row);
 	m->interrupted = true;
 	m->ended_early = true;

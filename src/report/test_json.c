@@ -210,6 +210,8 @@ static const char *generic(const char *parent, const char *key)
 		return "OPTION";
 	if (length >= 6 && strcmp(parent + length - 6, ".drive") == 0)
 		return "NAME";
+	if (length >= 8 && strcmp(parent + length - 8, ".figures") == 0)
+		return "FIGURE";
 	return key;
 }
 

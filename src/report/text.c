@@ -196,6 +196,9 @@ void report_text(const struct result *result, const struct report_style *style, 
 		layout_finish(ret, start, style);
 		return;
 	}
+	text_steps(result, style, ret);
+	if (ret->length > start && result->measurement_count)
+		text_add(ret, "\n");
 	if (table)
 		text_table(result, style, ret);
 	for (size_t i = 0; i < result->measurement_count; i++) {
@@ -203,7 +206,7 @@ void report_text(const struct result *result, const struct report_style *style, 
 
 		if (table && text_table_shows(m))
 			continue;
-		if (ret->length > start)
+		if (i > 0 || table)
 			text_add(ret, "\n");
 		text_full(m, style, ret);
 	}

@@ -12,6 +12,10 @@ void text_table(const struct result *result, const struct report_style *style, s
 /* Whether the table has a place for it: reads or writes only, closed loop. */
 bool text_table_shows(const struct measurement *m);
 
+/* What the plan did to the state: a line each. */
+void text_steps(const struct result *result, const struct report_style *style, struct text *ret);
+void text_steps_plain(const struct result *result, struct text *ret);
+
 void text_full(const struct measurement *m, const struct report_style *style, struct text *ret);
 void text_findings(const struct result *result, const struct report_style *style,
 		   struct text *ret);

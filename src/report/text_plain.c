@@ -101,6 +101,7 @@ static void add_measurement(const struct measurement *m, struct text *ret)
 
 void text_plain(const struct result *result, struct text *ret)
 {
+	text_steps_plain(result, ret);
 	for (size_t i = 0; i < result->measurement_count; i++)
 		add_measurement(&result->measurements[i], ret);
 	for (size_t i = 0; i < result->finding_count; i++) {

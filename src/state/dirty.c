@@ -185,9 +185,6 @@ static int fill_up(void *ctx, struct err *err)
 		return r;
 	if (!dirty.amount.bytes && !dirty.amount.ppm)
 		dirty.amount.ppm = dirty.level_ppm;
-	if (!dirty.file_count)
-		dirty.file_count = 1 + (uint64_t)((double)free_bytes * dirty.level_ppm / PPM /
-						  (256.0 * KIB));
 	r = profile_of(&dirty, free_bytes, free_files, &profile, err);
 	if (r == 0)
 		r = make_set(work, &profile, &profile.sets[0], err);
