@@ -7,12 +7,10 @@
 
 #include "base/units.h"
 #include "measure/session.h"
-#include "state/state.h"
 
 struct sitting {
 	struct session session;
 	struct measure_options options;	/* a copy: session points here */
-	struct state *state;		/* NULL until the first step */
 };
 
 /* Past the page cache, as every measurement of a procedure will ask it. */
@@ -79,7 +77,6 @@ void sitting_close(struct sitting *sitting)
 		return;
 	s = &sitting->session;
 	s->result->interrupted |= session_stopped(s);
-	state_close(sitting->state);
 	if (s->result->measurement_count)
 		session_audit(s);
 	session_done(s);
@@ -178,37 +175,6 @@ int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err)
 {
 	session_idle(&sitting->session, idle_ns, 0);
 	return stopped(&sitting->session, err);
-}
-
-static int open_state(struct sitting *sitting, struct err *err)
-{
-	const struct session *s = &sitting->session;
-	const struct state_options options = {
-		.target = s->target,
-		.clock = &s->clock,
-		.stop = s->options->stop,
-		.progress = s->options->observer.progress,
-		.progress_ctx = s->options->observer.ctx,
-	};
-
-	return sitting->state ? 0 : state_open(&sitting->state, &options, err);
-}
-
-int sitting_state(struct sitting *sitting, const struct step *step, struct step_result *ret,
-		  struct err *err)
-{
-	struct session *s = &sitting->session;
-	int r = stopped(s, err);
-
-	if (r == 0)
-		r = open_state(sitting, err);
-	if (r < 0)
-		return r;
-	session_begin(s, step_rows[step->kind].name, s->result->measurement_count);
-	*ret = (struct step_result){ 0 };
-	r = state_step(sitting->state, step, ret, err);
-	session_end(s, NULL);
-	return r == 0 ? stopped(s, err) : r;
 }
 
 bool sitting_has_erase(const struct sitting *sitting)

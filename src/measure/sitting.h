@@ -58,9 +58,5 @@ int sitting_state(struct sitting *sitting, const struct step *step,
 /* Nothing is asked of the target for so long. 0 or -EINTR. */
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err);
 
-/* A step of the state (model/step.h), as state_step does it; -EINTR when *stop ended it. */
-int sitting_state(struct sitting *sitting, const struct step *step, struct step_result *ret,
-		  struct err *err);
-
 /* Whether the drive has an erase of its own that purging uses; else a purge is a discard. */
 bool sitting_has_erase(const struct sitting *sitting);

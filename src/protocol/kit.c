@@ -175,7 +175,11 @@ static void forecast_cell(struct kit *kit, const struct workload *w, struct prot
 	const bool trims = w->rw == RW_TRIM || w->rw == RW_RANDTRIM;
 	const double rate = workload_is_random(w) ? o->assumed_random_bytes_per_s
 						  : o->assumed_sequential_bytes_per_s;
-	const uint64_t pass = w->io_size_bytes ? w->io_size_bytes : w->size.bytes;
+	const uint64_t pitch = w->stride_bytes ? w->stride_bytes : w->align_bytes;
+	/* One pass touches a block in each stride, or in each place to start at. */
+	const uint64_t range = pitch > w->block_bytes ?
+		w->size.bytes / pitch * w->block_bytes : w->size.bytes;
+	const uint64_t pass = w->io_size_bytes ? w->io_size_bytes : range;
 	const double pass_ns = (double)pass / rate * 1e9;
 	double ns = pass_ns;
 
@@ -330,7 +334,7 @@ int kit_state(struct kit *kit, const char *name, const struct step *step,
 	      struct protocol_cell *ret, struct err *err)
 {
 	struct protocol_cell room, *cell = ret ? ret : &room;
-	struct step_result done = { 0 };
+	const struct step_result *done;
 	int r = take(kit, name, cell, err);
 
 	if (r < 0)
@@ -346,8 +350,8 @@ int kit_state(struct kit *kit, const char *name, const struct step *step,
 		r = sitting_state(kit->sitting, step, &done, err);
 		if (r < 0)
 			return err_wrap(err, "%s", name);
-		cell_of_step(&done, cell);
-		kit->outcome->written_bytes += done.written_bytes;
+		cell_of_step(done, cell);
+		kit->outcome->written_bytes += done->written_bytes;
 		kit->has_gap = false;
 	}
 	return finish_still(kit, cell, err);
