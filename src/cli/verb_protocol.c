@@ -125,8 +125,8 @@ static int check_options(const struct invocation *inv, const struct protocol *pr
 	static const struct {
 		const char *option, *protocols;
 	} only[] = {
-		{ "idle", "three-state techgage contamination" }, { "repeat", "three-state techgage" },
-		{ "cell", "steady" }, { "client", "steady" }, { "plan", "contamination" },
+		{ "idle", "three-state techgage contamination fill-level" }, { "repeat", "three-state techgage" },
+		{ "cell", "steady degrade-recover" }, { "client", "steady" }, { "plan", "contamination" },
 	};
 	const bool given[] = { inv->idle_ns, inv->cycle_count, inv->cell_ns, inv->client,
 			       inv->plan_path[0] };
@@ -291,13 +291,14 @@ static const struct field protocol_options_fields[] = {
 	  .help = "of the test file, or of the part of the drive that is used" },
 	{ .name = "idle", .type = FIELD_U64, .unit = UNIT_NS, AT(idle_ns), .min = 1,
 	  .max = 7 * 86400 * SECOND_NS, .group = "Protocol",
-	  .help = "how long the pause of three-state, techgage or contamination is; without it 30 min" },
+	  .help = "how long the pause of three-state, techgage, contamination (without it 30 min) or "
+		  "fill-level (15 min) is" },
 	{ .name = "repeat", .type = FIELD_U32, .unit = UNIT_COUNT, AT(cycle_count), .min = 1,
 	  .max = 12, .group = "Protocol",
 	  .help = "whole cycles of three-state (without it 1) and techgage (3)" },
 	{ .name = "cell", .type = FIELD_U64, .unit = UNIT_NS, AT(cell_ns), .min = MILLISECOND_NS,
 	  .max = 3600 * SECOND_NS, .group = "Protocol",
-	  .help = "how long a cell of steady is; without it a minute" },
+	  .help = "how long a cell of steady, or the minute of degrade-recover, is; without it a minute" },
 	{ .name = "client", .type = FIELD_BOOL, AT(client), .group = "Protocol",
 	  .help = "steady with the client's depths, not the enterprise's" },
 	{ .name = "plan", .type = FIELD_TEXT, AT(plan_path), .metavar = "FILE",
@@ -311,7 +312,7 @@ static const struct field protocol_options_fields[] = {
 
 static const char *const topics[] = {
 	"list", "three-state", "techgage", "alignment", "contamination", "surface", "steady", "cache",
-	"seeds", NULL,
+	"fill-level", "degrade-recover", "seeds", NULL,
 };
 
 const struct verb verb_protocol = {

@@ -14,7 +14,7 @@
 
 extern const struct protocol protocol_three_state, protocol_alignment, protocol_contamination;
 extern const struct protocol protocol_surface, protocol_steady, protocol_cache;
-extern const struct protocol protocol_techgage;
+extern const struct protocol protocol_techgage, protocol_fill_level, protocol_degrade_recover;
 
 const struct protocol *const protocols[] = {
 	&protocol_three_state,
@@ -24,6 +24,8 @@ const struct protocol *const protocols[] = {
 	&protocol_surface,
 	&protocol_steady,
 	&protocol_cache,
+	&protocol_fill_level,
+	&protocol_degrade_recover,
 	NULL,
 };
 
