@@ -312,7 +312,7 @@ static const struct field protocol_options_fields[] = {
 
 static const char *const topics[] = {
 	"list", "three-state", "techgage", "alignment", "contamination", "surface", "steady", "cache",
-	"fill-level", "degrade-recover", "seeds", NULL,
+	"fill-level", "discard-cost", "degrade-recover", "seeds", NULL,
 };
 
 const struct verb verb_protocol = {

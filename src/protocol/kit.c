@@ -141,7 +141,8 @@ static void cell_of(const char *name, const struct measurement *m, struct protoc
 	for (int kind = OP_READ; kind <= OP_TRIM; kind++) {
 		count += m->ops[kind].count;
 		ret->bytes += m->ops[kind].bytes;
-		if (m->ops[kind].latency)
+		/* Of discards only where there is nothing else: who waits is the reader. */
+		if (m->ops[kind].latency && (kind != OP_TRIM || !all.count))
 			histogram_merge(&all, m->ops[kind].latency);
 	}
 	if (m->duration_ns) {
@@ -156,6 +157,8 @@ static void cell_of(const char *name, const struct measurement *m, struct protoc
 
 static double share_of_writes(const struct workload *w)
 {
+	if (w->trim_ppm == PPM)
+		return 0;
 	switch (w->rw) {
 	case RW_WRITE:
 	case RW_RANDWRITE:

@@ -14,6 +14,7 @@
 
 extern const struct protocol protocol_three_state, protocol_alignment, protocol_contamination;
 extern const struct protocol protocol_surface, protocol_steady, protocol_cache;
+extern const struct protocol protocol_discard_cost;
 extern const struct protocol protocol_techgage, protocol_fill_level, protocol_degrade_recover;
 
 const struct protocol *const protocols[] = {
@@ -25,6 +26,7 @@ const struct protocol *const protocols[] = {
 	&protocol_steady,
 	&protocol_cache,
 	&protocol_fill_level,
+	&protocol_discard_cost,
 	&protocol_degrade_recover,
 	NULL,
 };

@@ -36,7 +36,7 @@ struct protocol_options {
 	bool resume;
 };
 
-/* What one cell gave: of its only kind of request, or of reads and writes together. */
+/* What one cell gave, of all kinds together; latencies are of discards only where nothing else was. */
 struct protocol_cell {
 	char name[64];
 	uint64_t bytes, duration_ns;

@@ -44,30 +44,37 @@ struct surface {
 	struct pass read, write;
 };
 
-static int transfer(struct surface *s, struct pass *pass, size_t section, uint32_t again,
-		    double *ret_rate, struct err *err)
+/* One section; again counts from 1 when it was measured before. */
+struct transfer {
+	size_t section;
+	uint32_t again;
+	double rate;		/* the answer */
+};
+
+static int transfer(struct surface *s, const struct pass *pass, struct transfer *t,
+		    struct err *err)
 {
 	const uint64_t pitch = s->kit->capacity_bytes / SECTIONS / s->block_bytes * s->block_bytes;
 	struct cell_plan plan = {
 		.rw = pass->rw,
 		.block_bytes = s->block_bytes,
 		.depth_count = 1,
-		.offset_bytes = pitch * section,
+		.offset_bytes = pitch * t->section,
 		.size_bytes = s->section_bytes,
 		.quiet = true,
 	};
 	struct protocol_cell cell;
 	int r;
 
-	if (again)
-		snprintf(plan.name, sizeof(plan.name), "%s %zu again %u", pass->name, section, again);
+	if (t->again)
+		snprintf(plan.name, sizeof(plan.name), "%s %zu again %u", pass->name, t->section, t->again);
 	else
-		snprintf(plan.name, sizeof(plan.name), "%s %zu", pass->name, section);
+		snprintf(plan.name, sizeof(plan.name), "%s %zu", pass->name, t->section);
 	r = kit_anchor(s->kit, err);
 	if (r == 0)
 		r = kit_step(s->kit, &plan, &cell, err);
 	if (r == 0)
-		*ret_rate = cell.bytes_per_s;
+		t->rate = cell.bytes_per_s;
 	return r;
 }
 
@@ -100,12 +107,12 @@ static int look_again(struct surface *s, struct pass *pass, struct err *err)
 		if (pass->rates[i] >= SLOW * pass->median)
 			continue;
 		for (uint32_t again = 1; again <= AGAIN; again++) {
-			double rate;
-			int r = transfer(s, pass, i, again, &rate, err);
+			struct transfer t = { .section = i, .again = again };
+			int r = transfer(s, pass, &t, err);
 
 			if (r < 0)
 				return r;
-			pass->rates[i] = fmax(pass->rates[i], rate);
+			pass->rates[i] = fmax(pass->rates[i], t.rate);
 		}
 		pass->slow[i] = pass->rates[i] < SLOW * pass->median;
 		pass->slow_count += pass->slow[i];
@@ -117,8 +124,12 @@ static int run_pass(struct surface *s, struct pass *pass, struct err *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < SECTIONS; i++)
-		r = transfer(s, pass, i, 0, &pass->rates[i], err);
+	for (size_t i = 0; r == 0 && i < SECTIONS; i++) {
+		struct transfer t = { .section = i };
+
+		r = transfer(s, pass, &t, err);
+		pass->rates[i] = t.rate;
+	}
 	if (r < 0 || s->kit->forecasting)
 		return r;
 	summarise(pass);
@@ -200,12 +211,13 @@ static void judge(const struct surface *s)
 	units_format_rate_bytes(read->high, high);
 	units_format_rate_bytes(read->mean, mean);
 	name_slow(s, &where);
-	if (sitting_target(s->kit->sitting)->rotational)
+	if (read->high < FLAT_MAX * read->low)
+		kit_verdict(s->kit, "flat", "Reads at %s everywhere", mean);
+	else if (sitting_target(s->kit->sitting)->rotational &&
+		 read->rates[0] > FLAT_MAX * read->rates[SECTIONS - 1])
 		kit_verdict(s->kit, "zones", "%s outside, %s inside: a disk's zones",
 			    units_format_rate_bytes(read->rates[0], high),
 			    units_format_rate_bytes(read->rates[SECTIONS - 1], low));
-	else if (read->high < FLAT_MAX * read->low)
-		kit_verdict(s->kit, "flat", "Reads at %s everywhere", mean);
 	else if (read->slow_count && read->slow_count <= SECTIONS / 4)
 		kit_verdict(s->kit, "slow-spots", "Reads at %s, but slowly (%s at worst) at %s of the "
 			    "drive, also when read again", mean, low, text_string(&where));

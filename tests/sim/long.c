@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* fill-level and degrade-recover on drives whose truth is known. */
+/* fill-level, discard-cost and degrade-recover on drives whose truth is known. */
 
 #include "scenario.h"
 
@@ -23,6 +23,17 @@ static void fill_level_is_told(void)
 	scenarios_hold(scenarios, ARRAY_COUNT(scenarios));
 }
 
+static void the_cost_of_discards_is_told(void)
+{
+	static const struct scenario scenarios[] = {
+		{ "discard-cost", PLAIN "op=7%", "cheap", 0, 0 },
+		{ "discard-cost", PLAIN "op=7%,trim_time=5ms,seed=2", "noticeable", 0, 0 },
+		{ "discard-cost", PLAIN "op=7%,trim_time=200ms,seed=3", "stalls", 0, 0 },
+	};
+
+	scenarios_hold(scenarios, ARRAY_COUNT(scenarios));
+}
+
 static void degradation_and_recovery_are_told(void)
 {
 	static const struct scenario scenarios[] = {
@@ -36,4 +47,5 @@ static void degradation_and_recovery_are_told(void)
 	scenarios_hold(scenarios, ARRAY_COUNT(scenarios));
 }
 
-TESTS(TEST(fill_level_is_told), TEST(degradation_and_recovery_are_told))
+TESTS(TEST(fill_level_is_told), TEST(the_cost_of_discards_is_told),
+      TEST(degradation_and_recovery_are_told))
