@@ -10,7 +10,7 @@
 
 struct sitting {
 	struct session session;
-	struct measure_options options;	/* a copy: session points here */
+	struct measure_options options; /* a copy: session points here */
 };
 
 /* Past the page cache, as every measurement of a procedure will ask it. */
@@ -47,8 +47,8 @@ static int open_session(struct sitting *sitting, const struct sitting_request *r
 	return r;
 }
 
-int sitting_open(struct sitting **ret, const struct sitting_request *request,
-		 struct result *result, struct err *err)
+int sitting_open(struct sitting **ret, const struct sitting_request *request, struct result *result,
+		 struct err *err)
 {
 	struct sitting *sitting = calloc(1, sizeof(*sitting));
 	int r;
@@ -127,8 +127,8 @@ int sitting_measure(struct sitting *sitting, const struct workload *workload,
 	return stopped(s, err);
 }
 
-int sitting_step(struct sitting *sitting, const struct workload *workload,
-		 struct measurement *ret, struct err *err)
+int sitting_step(struct sitting *sitting, const struct workload *workload, struct measurement *ret,
+		 struct err *err)
 {
 	struct session *s = &sitting->session;
 	const struct engine_options options = {
@@ -153,8 +153,8 @@ int sitting_step(struct sitting *sitting, const struct workload *workload,
 	return r < 0 ? err_wrap(err, "%s", workload->name) : 0;
 }
 
-int sitting_state(struct sitting *sitting, const struct step *step,
-		  const struct step_result **ret, struct err *err)
+int sitting_state(struct sitting *sitting, const struct step *step, const struct step_result **ret,
+		  struct err *err)
 {
 	struct session *s = &sitting->session;
 	int r;

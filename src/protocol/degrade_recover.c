@@ -20,8 +20,8 @@
 #define STEADY 5
 #define RECOVER 5
 #define PROBES (DEGRADE + STEADY + RECOVER)
-#define ROUNDS 3			/* of a probe */
-#define UNIT_NS (60 * SECOND_NS)	/* the ladder's minute; --cell sets another */
+#define ROUNDS 3		 /* of a probe */
+#define UNIT_NS (60 * SECOND_NS) /* the ladder's minute; --cell sets another */
 #define FIRST_MINUTES 10
 #define STEP_MINUTES 5
 #define LONGEST_MINUTES (FIRST_MINUTES + (DEGRADE - 1) * STEP_MINUTES)
@@ -35,7 +35,7 @@
 
 struct ladder {
 	struct kit *kit;
-	struct samples first;		/* before the first bout, after the fills */
+	struct samples first; /* before the first bout, after the fills */
 	struct samples probes[PROBES];
 };
 
@@ -63,8 +63,12 @@ static int bout(struct ladder *l, const char *phase, uint32_t number, uint64_t m
 		struct err *err)
 {
 	struct cell_plan plan = {
-		.rw = RW_RANDWRITE, .block_bytes = MIB, .align_bytes = 4 * KIB, .depth_count = 8,
-		.runtime_ns = minutes_ns(l, minutes), .repeat = true,
+		.rw = RW_RANDWRITE,
+		.block_bytes = MIB,
+		.align_bytes = 4 * KIB,
+		.depth_count = 8,
+		.runtime_ns = minutes_ns(l, minutes),
+		.repeat = true,
 	};
 	struct workload w;
 
@@ -79,8 +83,12 @@ static int probe(struct ladder *l, const char *phase, uint32_t number, struct sa
 {
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct cell_plan plan = {
-			.rw = RW_RANDRW, .read_ppm = 700000, .block_bytes = 4 * KIB, .depth_count = 4,
-			.io_bytes = kit_share(l->kit, PROBE_SHARE, 64 * KIB), .repeat = true,
+			.rw = RW_RANDRW,
+			.read_ppm = 700000,
+			.block_bytes = 4 * KIB,
+			.depth_count = 4,
+			.io_bytes = kit_share(l->kit, PROBE_SHARE, 64 * KIB),
+			.repeat = true,
 		};
 		struct protocol_cell cell;
 		int r;
@@ -99,7 +107,9 @@ static int prepare(struct ladder *l, struct err *err)
 	int r = kit_anchor(l->kit, err);
 
 	for (int fill = 0; r == 0 && fill < 2; fill++) {
-		struct cell_plan plan = { .rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 32 };
+		struct cell_plan plan = { .rw = RW_WRITE,
+					  .block_bytes = 128 * KIB,
+					  .depth_count = 32 };
 
 		snprintf(plan.name, sizeof(plan.name), "fill %d", fill + 1);
 		r = kit_step(l->kit, &plan, NULL, err);
@@ -116,8 +126,8 @@ static int climb(struct ladder *l, struct err *err)
 		const char *phase = is_steady ? "steady" : "degrade";
 		const uint32_t number = is_steady ? i - DEGRADE + 1 : i + 1;
 
-		r = bout(l, phase, number, is_steady ? LONGEST_MINUTES : FIRST_MINUTES + i * STEP_MINUTES,
-			 err);
+		r = bout(l, phase, number,
+			 is_steady ? LONGEST_MINUTES : FIRST_MINUTES + i * STEP_MINUTES, err);
 		if (r == 0)
 			r = probe(l, phase, number, &l->probes[i], err);
 	}
@@ -168,27 +178,35 @@ static void judge(const struct ladder *l)
 		for (size_t k = 0; k < l->probes[DEGRADE + i].count; k++)
 			samples_add(&steady, l->probes[DEGRADE + i].values[k]);
 	drop = estimate_drop(&l->first, &steady);
-	kit_evidence_within(l->kit, "lost when steady", "%", (const double[3]){
-		100 * drop.value, 100 * drop.low, 100 * drop.high });
+	kit_evidence_within(l->kit, "lost when steady", "%",
+			    (const double[3]){ 100 * drop.value, 100 * drop.low, 100 * drop.high });
 	if (!drop.known || drop.low <= 0 || drop.value < DROP_MIN) {
 		kit_verdict(l->kit, "no-degradation", "Abuse costs no speed");
 		return;
 	}
 	while (pauses < RECOVER && !(back.known && back.value >= BACK))
-		back = estimate_recovery(&l->first, &steady, &l->probes[DEGRADE + STEADY + pauses++]);
+		back = estimate_recovery(&l->first, &steady,
+					 &l->probes[DEGRADE + STEADY + pauses++]);
 	if (back.known)
-		kit_evidence_within(l->kit, "back by idle time", "%", (const double[3]){
-			100 * back.value, 100 * back.low, 100 * back.high });
+		kit_evidence_within(
+			l->kit, "back by idle time", "%",
+			(const double[3]){ 100 * back.value, 100 * back.low, 100 * back.high });
 	if (back.known && back.value >= BACK)
-		kit_verdict(l->kit, "recovers", "Abuse costs %.0f %%; %u pause%s of 5 min bring%s back "
-			    "%.0f %%", 100 * drop.value, pauses, pauses == 1 ? "" : "s",
+		kit_verdict(l->kit, "recovers",
+			    "Abuse costs %.0f %%; %u pause%s of 5 min bring%s back "
+			    "%.0f %%",
+			    100 * drop.value, pauses, pauses == 1 ? "" : "s",
 			    pauses == 1 ? "s" : "", 100 * back.value);
 	else if (back.known && back.low > 0 && back.value >= PARTLY)
-		kit_verdict(l->kit, "recovers-in-part", "Abuse costs %.0f %%; 25 min without I/O bring back "
-			    "%.0f %%", 100 * drop.value, 100 * back.value);
+		kit_verdict(l->kit, "recovers-in-part",
+			    "Abuse costs %.0f %%; 25 min without I/O bring back "
+			    "%.0f %%",
+			    100 * drop.value, 100 * back.value);
 	else
-		kit_verdict(l->kit, "does-not-recover", "Abuse costs %.0f %%, and 25 min without I/O bring "
-			    "nothing back", 100 * drop.value);
+		kit_verdict(l->kit, "does-not-recover",
+			    "Abuse costs %.0f %%, and 25 min without I/O bring "
+			    "nothing back",
+			    100 * drop.value);
 }
 
 /* No anchor after the first: each probe is of a drive that has just been written. */
@@ -204,9 +222,11 @@ static int run_ladder(struct kit *kit, struct err *err)
 	if (r < 0 || kit->forecasting)
 		return r;
 	judge(&l);
-	kit_note(kit, "the probe is random 4 KiB, 7 reads to 3 writes, where PCMark plays back traces");
+	kit_note(kit,
+		 "the probe is random 4 KiB, 7 reads to 3 writes, where PCMark plays back traces");
 	if (kit->options->cell_ns)
-		kit_note(kit, "the ladder's minute was %.3g s", (double)kit->options->cell_ns / 1e9);
+		kit_note(kit, "the ladder's minute was %.3g s",
+			 (double)kit->options->cell_ns / 1e9);
 	return 0;
 }
 
@@ -214,9 +234,12 @@ const struct protocol protocol_degrade_recover = {
 	.name = "degrade-recover",
 	.summary = "speed under growing abuse, and after pauses",
 	.description =
-		"Everything written twice; random writes of 4 KiB to 1 MiB for 10, 15 ... 45 min, then five "
-		"times 45 min; five pauses of 5 min. After each a probe of random 4 KiB, 7 reads to 3 "
-		"writes. --cell sets how long the ladder's minute is. It writes for more than seven "
+		"Everything written twice; random writes of 4 KiB to 1 MiB for 10, 15 ... 45 min, "
+		"then five "
+		"times 45 min; five pauses of 5 min. After each a probe of random 4 KiB, 7 reads "
+		"to 3 "
+		"writes. --cell sets how long the ladder's minute is. It writes for more than "
+		"seven "
 		"hours.\n\n"
 		"Verdicts: no-degradation, recovers (80 %), recovers-in-part, does-not-recover.",
 	.writes = true,

@@ -17,7 +17,7 @@
 #include "base/units.h"
 #include "protocol/kit.h"
 
-#define REQUESTS 64			/* of each size, as far as they fit */
+#define REQUESTS 64 /* of each size, as far as they fit */
 #define PART_SHARE 0.25
 #define READ_REQUESTS 2000
 #define READ_PLACES_MIN 100
@@ -25,7 +25,7 @@
 #define READ_PPM 900000
 
 /* Limits (protocols.md section 10; ours). */
-#define CHEAP_MAX 1.2			/* of the readers' p99 */
+#define CHEAP_MAX 1.2 /* of the readers' p99 */
 #define STALL_NS (100 * MILLISECOND_NS)
 
 static const uint64_t sizes[] = {
@@ -37,15 +37,18 @@ static const uint64_t read_sizes[] = { 4 * KIB, 64 * KIB, MIB };
 struct discard_cost {
 	struct kit *kit;
 	uint64_t part_bytes;
-	uint64_t stall_ns;		/* the longest anybody waited */
-	double worst_ratio;		/* of the readers' p99 with and without */
+	uint64_t stall_ns;  /* the longest anybody waited */
+	double worst_ratio; /* of the readers' p99 with and without */
 	uint64_t worst_size;
 };
 
 static int fill(struct discard_cost *d, uint64_t bytes, const char *name, struct err *err)
 {
 	struct cell_plan plan = {
-		.rw = RW_WRITE, .block_bytes = 4 * KIB, .depth_count = 32, .size_bytes = bytes,
+		.rw = RW_WRITE,
+		.block_bytes = 4 * KIB,
+		.depth_count = 32,
+		.size_bytes = bytes,
 	};
 
 	if (bytes % (128 * KIB) == 0)
@@ -58,7 +61,10 @@ static int discard(struct discard_cost *d, uint64_t size, uint64_t bytes, bool a
 		   struct err *err)
 {
 	struct cell_plan plan = {
-		.rw = RW_TRIM, .block_bytes = size, .depth_count = 1, .size_bytes = bytes,
+		.rw = RW_TRIM,
+		.block_bytes = size,
+		.depth_count = 1,
+		.size_bytes = bytes,
 	};
 	char text[UNITS_TEXT_BYTES], name[64];
 	struct protocol_cell cell;
@@ -69,9 +75,11 @@ static int discard(struct discard_cost *d, uint64_t size, uint64_t bytes, bool a
 	r = kit_measure(d->kit, &plan, &cell, err);
 	if (r < 0 || d->kit->forecasting)
 		return r;
-	snprintf(name, sizeof(name), "discard of %s, %s, median", text, again ? "again" : "written");
+	snprintf(name, sizeof(name), "discard of %s, %s, median", text,
+		 again ? "again" : "written");
 	kit_evidence(d->kit, name, "ns", (double)cell.latency_ns_p50);
-	snprintf(name, sizeof(name), "discard of %s, %s, longest", text, again ? "again" : "written");
+	snprintf(name, sizeof(name), "discard of %s, %s, longest", text,
+		 again ? "again" : "written");
 	kit_evidence(d->kit, name, "ns", (double)cell.latency_ns_max);
 	return 0;
 }
@@ -98,8 +106,12 @@ static int read_beside(struct discard_cost *d, uint64_t size, bool with, struct 
 		       struct err *err)
 {
 	struct cell_plan plan = {
-		.rw = with ? RW_RANDRW : RW_RANDREAD, .read_ppm = READ_PPM, .block_bytes = size,
-		.depth_count = READ_DEPTH, .size_bytes = d->part_bytes / size * size, .repeat = true,
+		.rw = with ? RW_RANDRW : RW_RANDREAD,
+		.read_ppm = READ_PPM,
+		.block_bytes = size,
+		.depth_count = READ_DEPTH,
+		.size_bytes = d->part_bytes / size * size,
+		.repeat = true,
 		.io_bytes = READ_REQUESTS * size,
 	};
 	const uint64_t places = d->part_bytes / size;
@@ -164,8 +176,10 @@ static void judge(const struct discard_cost *d)
 	else if (d->worst_ratio < CHEAP_MAX)
 		kit_verdict(d->kit, "cheap", "Readers hardly feel discards");
 	else
-		kit_verdict(d->kit, "noticeable", "Beside discards of %s the readers' p99 is %.1f times "
-			    "as long", units_format_bytes(d->worst_size, text), d->worst_ratio);
+		kit_verdict(d->kit, "noticeable",
+			    "Beside discards of %s the readers' p99 is %.1f times "
+			    "as long",
+			    units_format_bytes(d->worst_size, text), d->worst_ratio);
 }
 
 static int run_discard_cost(struct kit *kit, struct err *err)
@@ -183,7 +197,8 @@ static int run_discard_cost(struct kit *kit, struct err *err)
 	if (r < 0 || kit->forecasting)
 		return r;
 	judge(&d);
-	kit_note(kit, "readers' requests are as large as the discards beside them; discards of file "
+	kit_note(kit,
+		 "readers' requests are as large as the discards beside them; discards of file "
 		 "systems (online, batched) are not asked");
 	return 0;
 }
@@ -191,11 +206,13 @@ static int run_discard_cost(struct kit *kit, struct err *err)
 const struct protocol protocol_discard_cost = {
 	.name = "discard-cost",
 	.summary = "how long discards take by size, and what readers feel of them",
-	.description =
-		"Discards of 4 KiB to 1 GiB, of what is written and of what is discarded already; then "
-		"random reads alone, and with one discard of the same size among ten requests. Uses a "
-		"quarter of the drive.\n\n"
-		"Verdicts: cheap (readers' p99 below 1.2 times), noticeable, stalls (above 100 ms).",
+	.description = "Discards of 4 KiB to 1 GiB, of what is written and of what is discarded "
+		       "already; then "
+		       "random reads alone, and with one discard of the same size among ten "
+		       "requests. Uses a "
+		       "quarter of the drive.\n\n"
+		       "Verdicts: cheap (readers' p99 below 1.2 times), noticeable, stalls (above "
+		       "100 ms).",
 	.writes = true,
 	.run = run_discard_cost,
 };

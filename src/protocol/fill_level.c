@@ -59,16 +59,23 @@ static int go_to(struct fill_level *f, enum way way, size_t level, struct err *e
 {
 	const uint64_t bytes = level_bytes(f, level);
 	struct cell_plan fill = {
-		.rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 32,
-		.offset_bytes = f->filled_bytes, .size_bytes = bytes - f->filled_bytes,
+		.rw = RW_WRITE,
+		.block_bytes = 128 * KIB,
+		.depth_count = 32,
+		.offset_bytes = f->filled_bytes,
+		.size_bytes = bytes - f->filled_bytes,
 	};
 	struct cell_plan trim = {
-		.rw = RW_TRIM, .block_bytes = 128 * KIB, .depth_count = 1, .offset_bytes = bytes,
+		.rw = RW_TRIM,
+		.block_bytes = 128 * KIB,
+		.depth_count = 1,
+		.offset_bytes = bytes,
 	};
 	int r = 0;
 
 	snprintf(fill.name, sizeof(fill.name), "%s: fill to %u %%", way_names[way], levels[level]);
-	snprintf(trim.name, sizeof(trim.name), "%s: discard above %u %%", way_names[way], levels[level]);
+	snprintf(trim.name, sizeof(trim.name), "%s: discard above %u %%", way_names[way],
+		 levels[level]);
 	if (bytes > f->filled_bytes)
 		r = kit_step(f->kit, &fill, NULL, err);
 	if (r == 0)
@@ -80,12 +87,16 @@ static int go_to(struct fill_level *f, enum way way, size_t level, struct err *e
 static int drain(struct fill_level *f, enum way way, size_t level, struct err *err)
 {
 	struct cell_plan plan = {
-		.rw = RW_RANDWRITE, .block_bytes = 4 * KIB, .depth_count = 32,
-		.size_bytes = f->filled_bytes, .io_bytes = kit_share(f->kit, DRAIN_SHARE, 4 * KIB),
+		.rw = RW_RANDWRITE,
+		.block_bytes = 4 * KIB,
+		.depth_count = 32,
+		.size_bytes = f->filled_bytes,
+		.io_bytes = kit_share(f->kit, DRAIN_SHARE, 4 * KIB),
 		.repeat = true,
 	};
 
-	snprintf(plan.name, sizeof(plan.name), "%s %u %%: random writes", way_names[way], levels[level]);
+	snprintf(plan.name, sizeof(plan.name), "%s %u %%: random writes", way_names[way],
+		 levels[level]);
 	return kit_step(f->kit, &plan, NULL, err);
 }
 
@@ -96,15 +107,18 @@ static int probe(struct fill_level *f, enum way way, size_t level, struct err *e
 	for (uint32_t cell = 0; r == 0 && cell < ROUNDS * METRICS; cell++) {
 		const struct metric *metric = &metrics[cell % METRICS];
 		struct cell_plan plan = {
-			.rw = metric->rw, .block_bytes = metric->block_bytes,
-			.depth_count = metric->depth_count, .size_bytes = f->filled_bytes,
+			.rw = metric->rw,
+			.block_bytes = metric->block_bytes,
+			.depth_count = metric->depth_count,
+			.size_bytes = f->filled_bytes,
 			.io_bytes = kit_share(f->kit, PROBE_SHARE, metric->block_bytes * 8),
-			.repeat = metric->rw == RW_RANDWRITE, .flush = true,
+			.repeat = metric->rw == RW_RANDWRITE,
+			.flush = true,
 		};
 		struct protocol_cell done;
 
-		snprintf(plan.name, sizeof(plan.name), "%s %u %%: %s %u", way_names[way], levels[level],
-			 metric->name, cell / (uint32_t)METRICS + 1);
+		snprintf(plan.name, sizeof(plan.name), "%s %u %%: %s %u", way_names[way],
+			 levels[level], metric->name, cell / (uint32_t)METRICS + 1);
 		r = kit_measure(f->kit, &plan, &done, err);
 		if (r == 0)
 			samples_add(&f->rates[way][level][cell % METRICS], done.bytes_per_s);
@@ -129,8 +143,8 @@ static int run_level(struct fill_level *f, enum way way, size_t level, struct er
 /* Surely slower than empty, and by more than matters. */
 static bool is_slower(const struct fill_level *f, size_t level, size_t metric)
 {
-	const struct estimate drop = estimate_drop(&f->rates[UP][0][metric],
-						   &f->rates[UP][level][metric]);
+	const struct estimate drop =
+		estimate_drop(&f->rates[UP][0][metric], &f->rates[UP][level][metric]);
 
 	return drop.known && drop.low > 0 && drop.value >= CHANGE_MIN;
 }
@@ -149,8 +163,8 @@ static size_t slower_from(const struct fill_level *f, size_t metric)
 static bool has_hysteresis(const struct fill_level *f, size_t metric)
 {
 	for (size_t level = 0; level + 1 < LEVELS; level++) {
-		const struct estimate drop = estimate_drop(&f->rates[UP][level][metric],
-							   &f->rates[DOWN][level][metric]);
+		const struct estimate drop =
+			estimate_drop(&f->rates[UP][level][metric], &f->rates[DOWN][level][metric]);
 
 		if (drop.known && ((drop.low > 0 && drop.value >= CHANGE_MIN) ||
 				   (drop.high < 0 && drop.value <= -CHANGE_MIN)))
@@ -192,15 +206,17 @@ static void judge(const struct fill_level *f)
 		}
 	}
 	if (first == LEVELS) {
-		kit_verdict(f->kit, hysteresis ? "hysteresis" : "indifferent", hysteresis ?
-			    "No slower when fuller, but after having been full it is not as before" :
-			    "How full it is makes no difference");
+		kit_verdict(f->kit, hysteresis ? "hysteresis" : "indifferent",
+			    hysteresis ? "No slower when fuller, but after having been full it is "
+					 "not as before"
+				       : "How full it is makes no difference");
 		return;
 	}
 	drop = estimate_drop(&f->rates[UP][0][metric], &f->rates[UP][LEVELS - 1][metric]).value;
 	kit_evidence(f->kit, "slower from", "%", levels[first]);
-	kit_verdict(f->kit, "slower-when-full", "Slower from %u %% full: %s loses %.0f %% at 95 %%%s",
-		    levels[first], metrics[metric].words, 100 * drop,
+	kit_verdict(f->kit, "slower-when-full",
+		    "Slower from %u %% full: %s loses %.0f %% at 95 %%%s", levels[first],
+		    metrics[metric].words, 100 * drop,
 		    hysteresis ? "; emptied again it is not as before" : "");
 }
 
@@ -210,8 +226,10 @@ static int run_fill_level(struct kit *kit, struct err *err)
 	int r;
 
 	if (!kit_discards(kit))
-		return err_set(err, -EOPNOTSUPP, "fill-level: %s takes no discards, so it is never less "
-			       "full than it was", sitting_target(kit->sitting)->spec);
+		return err_set(err, -EOPNOTSUPP,
+			       "fill-level: %s takes no discards, so it is never less "
+			       "full than it was",
+			       sitting_target(kit->sitting)->spec);
 	r = kit_anchor(kit, err);
 	if (r == 0)
 		r = kit_purge(kit, NULL, err);
@@ -227,10 +245,12 @@ static int run_fill_level(struct kit *kit, struct err *err)
 const struct protocol protocol_fill_level = {
 	.name = "fill-level",
 	.summary = "speed at 0, 25, 50, 75, 90 and 95 % full, and down again",
-	.description =
-		"Purge; at each level the rest discarded, 15 min without I/O (--idle), random writes over "
-		"a twentieth of the drive within what is there, three rounds of short write probes.\n\n"
-		"Verdicts: indifferent, slower-when-full (10 % and more, from a level on), hysteresis.",
+	.description = "Purge; at each level the rest discarded, 15 min without I/O (--idle), "
+		       "random writes over "
+		       "a twentieth of the drive within what is there, three rounds of short write "
+		       "probes.\n\n"
+		       "Verdicts: indifferent, slower-when-full (10 % and more, from a level on), "
+		       "hysteresis.",
 	.writes = true,
 	.run = run_fill_level,
 };

@@ -112,8 +112,8 @@ struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan
 	w.depth_count = plan->depth_count ? plan->depth_count : 1;
 	w.job_count = 1;
 	w.offset.bytes = plan->offset_bytes;
-	w.size.bytes = plan->size_bytes ? plan->size_bytes : rest / plan->block_bytes *
-							     plan->block_bytes;
+	w.size.bytes =
+		plan->size_bytes ? plan->size_bytes : rest / plan->block_bytes * plan->block_bytes;
 	w.io_size_bytes = plan->io_bytes;
 	w.runtime_ns = plan->runtime_ns;
 	w.ramp_ns = plan->ramp_ns;
@@ -180,14 +180,13 @@ static void forecast_cell(struct kit *kit, const struct workload *w, struct prot
 						  : o->assumed_sequential_bytes_per_s;
 	const uint64_t pitch = w->stride_bytes ? w->stride_bytes : w->align_bytes;
 	/* One pass touches a block in each stride, or in each place to start at. */
-	const uint64_t range = pitch > w->block_bytes ?
-		w->size.bytes / pitch * w->block_bytes : w->size.bytes;
+	const uint64_t range =
+		pitch > w->block_bytes ? w->size.bytes / pitch * w->block_bytes : w->size.bytes;
 	const uint64_t pass = w->io_size_bytes ? w->io_size_bytes : range;
 	const double pass_ns = (double)pass / rate * 1e9;
 	double ns = pass_ns;
 
-	*ret = (struct protocol_cell){ .bytes_per_s = rate,
-				       .iops = rate / (double)w->block_bytes };
+	*ret = (struct protocol_cell){ .bytes_per_s = rate, .iops = rate / (double)w->block_bytes };
 	memcpy(ret->name, w->name, sizeof(ret->name));
 	if (w->runtime_ns && (!w->io_size_bytes || pass_ns > (double)w->runtime_ns))
 		ns = (double)(w->runtime_ns + w->ramp_ns);
@@ -240,8 +239,8 @@ static int take(struct kit *kit, const char *name, struct protocol_cell *ret, st
 	return r;
 }
 
-int kit_run(struct kit *kit, const struct workload *w, bool in_result,
-	    struct protocol_cell *ret, struct err *err)
+int kit_run(struct kit *kit, const struct workload *w, bool in_result, struct protocol_cell *ret,
+	    struct err *err)
 {
 	struct protocol_cell room, *cell = ret ? ret : &room;
 	int r;
@@ -333,8 +332,8 @@ static void cell_of_step(const struct step_result *done, struct protocol_cell *r
 		ret->bytes_per_s = (double)ret->bytes * 1e9 / (double)done->duration_ns;
 }
 
-int kit_state(struct kit *kit, const char *name, const struct step *step,
-	      struct protocol_cell *ret, struct err *err)
+int kit_state(struct kit *kit, const char *name, const struct step *step, struct protocol_cell *ret,
+	      struct err *err)
 {
 	struct protocol_cell room, *cell = ret ? ret : &room;
 	const struct step_result *done;

@@ -66,7 +66,8 @@ static int check_target(const struct protocol *protocol, const struct target_inf
 			struct err *err)
 {
 	if (info->kind == TARGET_NULL || info->kind == TARGET_CHAR)
-		return err_set(err, -EOPNOTSUPP, "%s: %s has no state a protocol could find out about",
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: %s has no state a protocol could find out about",
 			       protocol->name, info->spec);
 	return 0;
 }
@@ -127,16 +128,18 @@ static int open_checkpoint(struct kit *kit, struct err *err)
 
 	/* A drive in virtual time is new in each process: it must go through all of it again. */
 	if (kit->is_virtual && o->resume)
-		kit_note(kit, "the reference drive does not outlive a process: everything was done again");
+		kit_note(kit, "the reference drive does not outlive a process: everything was done "
+			      "again");
 	if (!o->checkpoint || kit->forecasting || kit->is_virtual)
 		return 0;
-	snprintf(identity, sizeof(identity), "%s on %.256s, serial %s, %llu bytes, seed %llu, "
-		 "idle %llu ns, cells %llu ns, %u cycles%s", kit->protocol->name, info->spec,
-		 info->serial[0] ? info->serial : "none", (unsigned long long)kit->capacity_bytes,
-		 (unsigned long long)kit->outcome->seed, (unsigned long long)o->idle_ns,
-		 (unsigned long long)o->cell_ns, o->repeat_count, o->client ? ", client" : "");
-	return checkpoint_open(&kit->checkpoint, o->checkpoint, identity,
-			       o->resume, err);
+	snprintf(identity, sizeof(identity),
+		 "%s on %.256s, serial %s, %llu bytes, seed %llu, "
+		 "idle %llu ns, cells %llu ns, %u cycles%s",
+		 kit->protocol->name, info->spec, info->serial[0] ? info->serial : "none",
+		 (unsigned long long)kit->capacity_bytes, (unsigned long long)kit->outcome->seed,
+		 (unsigned long long)o->idle_ns, (unsigned long long)o->cell_ns, o->repeat_count,
+		 o->client ? ", client" : "");
+	return checkpoint_open(&kit->checkpoint, o->checkpoint, identity, o->resume, err);
 }
 
 int protocol_run(const struct protocol *protocol, const struct protocol_options *options,

@@ -23,7 +23,7 @@
 
 struct iometer {
 	const char *name;
-	double span, volume;		/* of the capacity */
+	double span, volume; /* of the capacity */
 	uint64_t align_bytes;
 };
 
@@ -31,9 +31,12 @@ static int iometer(struct kit *kit, const struct iometer *test, double *ret_byte
 		   struct err *err)
 {
 	struct cell_plan plan = {
-		.rw = RW_RANDWRITE, .block_bytes = 4 * KIB, .depth_count = IOMETER_DEPTH,
+		.rw = RW_RANDWRITE,
+		.block_bytes = 4 * KIB,
+		.depth_count = IOMETER_DEPTH,
 		.size_bytes = kit_share(kit, test->span, 4 * KIB),
-		.align_bytes = test->align_bytes, .io_bytes = kit_share(kit, test->volume, 4 * KIB),
+		.align_bytes = test->align_bytes,
+		.io_bytes = kit_share(kit, test->volume, 4 * KIB),
 		.repeat = true,
 	};
 	struct protocol_cell cell;
@@ -50,7 +53,10 @@ static int iometer(struct kit *kit, const struct iometer *test, double *ret_byte
 static int fill(struct kit *kit, struct err *err)
 {
 	const struct cell_plan plan = {
-		.name = "fill", .rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 4,
+		.name = "fill",
+		.rw = RW_WRITE,
+		.block_bytes = 128 * KIB,
+		.depth_count = 4,
 	};
 
 	return kit_step(kit, &plan, NULL, err);
@@ -110,7 +116,10 @@ static int run_c300(struct kit *kit, struct err *err)
 static int discard_all(struct kit *kit, struct err *err)
 {
 	const struct cell_plan plan = {
-		.name = "discard everything", .rw = RW_TRIM, .block_bytes = MIB, .depth_count = 1,
+		.name = "discard everything",
+		.rw = RW_TRIM,
+		.block_bytes = MIB,
+		.depth_count = 1,
 	};
 	int r = kit_step(kit, &plan, NULL, err);
 
@@ -155,7 +164,8 @@ static int run_x25m(struct kit *kit, struct err *err)
 /* JMicron: so slow that two hundred requests take minutes. */
 static int run_jmf602(struct kit *kit, struct err *err)
 {
-	const struct iometer test = { "random", 1, 200.0 * 4096 / (double)kit->capacity_bytes, 4 * KIB };
+	const struct iometer test = { "random", 1, 200.0 * 4096 / (double)kit->capacity_bytes,
+				      4 * KIB };
 	double clean = 0, used = 0;
 	int r = kit_purge(kit, NULL, err);
 
@@ -175,7 +185,9 @@ extern const struct protocol protocol_techgage;
 static const struct protocol article_m225 = { .name = "m225", .writes = true, .run = run_m225 };
 static const struct protocol article_c300 = { .name = "c300", .writes = true, .run = run_c300 };
 static const struct protocol article_x25m = { .name = "x25m", .writes = true, .run = run_x25m };
-static const struct protocol article_jmf602 = { .name = "jmf602", .writes = true, .run = run_jmf602 };
+static const struct protocol article_jmf602 = { .name = "jmf602",
+						.writes = true,
+						.run = run_jmf602 };
 
 /* --- what was published ----------------------------------------------------------------- */
 
@@ -190,13 +202,13 @@ static const struct protocol article_jmf602 = { .name = "jmf602", .writes = true
 static const struct figure {
 	const char *drive;
 	const struct protocol *article;
-	const char *evidence, *over;	/* over: NULL for the piece itself */
+	const char *evidence, *over; /* over: NULL for the piece itself */
 	const char *what, *source;
 	enum seed_level level;
 	const char *unit;
 	double published, low, high;
 } figures[] = {
-#define WITHIN(published, tolerance) \
+#define WITHIN(published, tolerance)                                                               \
 	(published), (published) * (1 - (tolerance)), (published) * (1 + (tolerance))
 	{ "m80", &protocol_techgage, "buffered write, clean", NULL, "iozone write, clean",
 	  IOZONE_SOURCE, SEED_ABSOLUTE, "MB/s", WITHIN(86.55, 0.10) },
@@ -211,15 +223,15 @@ static const struct figure {
 	  "iozone read, after 74 + 64 GB of files", IOZONE_SOURCE, SEED_ABSOLUTE, "MB/s",
 	  WITHIN(198.73, 0.20) },
 	{ "m80", &protocol_techgage, "buffered read, dirty", "buffered read, clean",
-	  "read, dirty over clean: 8 to 19 % lost", IOZONE_SOURCE, SEED_SHAPE, "x",
-	  0.865, 0.81, 0.92 },
+	  "read, dirty over clean: 8 to 19 % lost", IOZONE_SOURCE, SEED_SHAPE, "x", 0.865, 0.81,
+	  0.92 },
 	{ "m80", &protocol_techgage, "buffered write, trimmed", "buffered write, clean",
-	  "write, trimmed over clean: at least 95 %", "AnandTech 2865, of an X25-M G2", SEED_SHAPE, "x",
-	  38.0 / 37.9, 0.95, HUGE_VAL },
+	  "write, trimmed over clean: at least 95 %", "AnandTech 2865, of an X25-M G2", SEED_SHAPE,
+	  "x", 38.0 / 37.9, 0.95, HUGE_VAL },
 	{ "m225", &article_m225, "clean", NULL, "random 4 KiB writes, without the fill", BEHARDWARE,
 	  SEED_ABSOLUTE, "MiB/s", WITHIN(11.8, 0.10) },
-	{ "m225", &article_m225, "full", NULL, "the file fills the drive", BEHARDWARE, SEED_ABSOLUTE,
-	  "MiB/s", WITHIN(2.5, 0.20) },
+	{ "m225", &article_m225, "full", NULL, "the file fills the drive", BEHARDWARE,
+	  SEED_ABSOLUTE, "MiB/s", WITHIN(2.5, 0.20) },
 	{ "m225", &article_m225, "clean", "full", "clean over full", BEHARDWARE, SEED_RATIO, "x",
 	  WITHIN(4.72, 0.20) },
 	{ "c300", &article_c300, "aligned", NULL, "random 4 KiB writes, 3 outstanding, on 4096",
@@ -230,22 +242,22 @@ static const struct figure {
 	  SEED_RATIO, "x", WITHIN(8.08, 0.20) },
 	{ "x25m-g1", &article_x25m, "clean", NULL, "random 4 KiB writes, 8 GB span, 3 min",
 	  ANANDTECH, SEED_ABSOLUTE, "MiB/s", WITHIN(40.8, 0.10) },
-	{ "x25m-g1", &article_x25m, "used", NULL, "the same, used", ANANDTECH, SEED_ABSOLUTE, "MiB/s",
-	  WITHIN(26.3, 0.20) },
+	{ "x25m-g1", &article_x25m, "used", NULL, "the same, used", ANANDTECH, SEED_ABSOLUTE,
+	  "MiB/s", WITHIN(26.3, 0.20) },
 	{ "x25m-g1", &article_x25m, "clean", "used", "clean over used", ANANDTECH, SEED_RATIO, "x",
 	  WITHIN(1.55, 0.20) },
 	{ "x25m-g2", &article_x25m, "clean", NULL, "random 4 KiB writes, 8 GB span, 3 min",
 	  ANANDTECH, SEED_ABSOLUTE, "MiB/s", WITHIN(36.1, 0.10) },
-	{ "x25m-g2", &article_x25m, "used", NULL, "the same, used", ANANDTECH, SEED_ABSOLUTE, "MiB/s",
-	  WITHIN(35.8, 0.20) },
+	{ "x25m-g2", &article_x25m, "used", NULL, "the same, used", ANANDTECH, SEED_ABSOLUTE,
+	  "MiB/s", WITHIN(35.8, 0.20) },
 	{ "x25m-g2", &article_x25m, "clean", "used", "clean over used: almost no loss", ANANDTECH,
 	  SEED_SHAPE, "x", 1.008, 0.95, 1.06 },
 	{ "x25m-g2", &article_x25m, "trimmed", "clean", "trimmed over clean: at least 95 %",
 	  "AnandTech 2865", SEED_SHAPE, "x", 38.0 / 37.9, 0.95, HUGE_VAL },
-	{ "jmf602", &article_jmf602, "clean", NULL, "random 4 KiB writes", "AnandTech 2738", SEED_SHAPE,
-	  "MiB/s", 0.02, 0.015, 0.025 },
-	{ "jmf602", &article_jmf602, "clean", "used", "clean over used: always bad", "AnandTech 2738",
-	  SEED_SHAPE, "x", 1.0, 0.8, 1.25 },
+	{ "jmf602", &article_jmf602, "clean", NULL, "random 4 KiB writes", "AnandTech 2738",
+	  SEED_SHAPE, "MiB/s", 0.02, 0.015, 0.025 },
+	{ "jmf602", &article_jmf602, "clean", "used", "clean over used: always bad",
+	  "AnandTech 2738", SEED_SHAPE, "x", 1.0, 0.8, 1.25 },
 #undef WITHIN
 };
 
@@ -277,15 +289,18 @@ static int run_article(size_t first, uint32_t seed, double (*values)[SEEDS_MAX],
 	const struct figure *figure = &figures[first];
 	char target[64];
 	const struct protocol_options options = {
-		.target = target, .seed = seed, .repeat_count = 1,
+		.target = target,
+		.seed = seed,
+		.repeat_count = 1,
 	};
 	struct protocol_outcome outcome;
 	int r;
 
 	snprintf(target, sizeof(target), "sim:%s,content=off,seed=%u", figure->drive, seed);
 	r = protocol_run(figure->article, &options, &outcome, err);
-	for (size_t i = first; r == 0 && i < ARRAY_COUNT(figures) &&
-			       strcmp(figures[i].drive, figure->drive) == 0; i++)
+	for (size_t i = first;
+	     r == 0 && i < ARRAY_COUNT(figures) && strcmp(figures[i].drive, figure->drive) == 0;
+	     i++)
 		values[i][seed - 1] = value_of(&figures[i], &outcome);
 	protocol_outcome_done(&outcome);
 	return r;
@@ -331,8 +346,14 @@ static void fill_rows(struct seeds *seeds, double (*values)[SEEDS_MAX])
 		const struct figure *f = &figures[i];
 
 		seeds->rows[i] = (struct seed_row){
-			.drive = f->drive, .what = f->what, .source = f->source, .level = f->level,
-			.unit = f->unit, .published = f->published, .low = f->low, .high = f->high,
+			.drive = f->drive,
+			.what = f->what,
+			.source = f->source,
+			.level = f->level,
+			.unit = f->unit,
+			.published = f->published,
+			.low = f->low,
+			.high = f->high,
 		};
 		summarise(values[i], seeds->seed_count, &seeds->rows[i]);
 	}
@@ -341,7 +362,8 @@ static void fill_rows(struct seeds *seeds, double (*values)[SEEDS_MAX])
 int seeds_run(struct seeds *ret, uint32_t seed_count, struct err *err)
 {
 	struct seeds seeds = { .row_count = ARRAY_COUNT(figures), .seed_count = seed_count };
-	DEFER(defer_free) double (*values)[SEEDS_MAX] = calloc(ARRAY_COUNT(figures), sizeof(*values));
+	DEFER(defer_free)
+	double(*values)[SEEDS_MAX] = calloc(ARRAY_COUNT(figures), sizeof(*values));
 	int r = 0;
 
 	assert(seed_count >= 6 && seed_count <= SEEDS_MAX);
@@ -394,15 +416,24 @@ void seeds_markdown(const struct seeds *seeds, struct text *ret)
 	text_add(ret,
 		 "# The published figures, measured again\n\n"
 		 "Written by `tare protocol seeds > docs/seeds.md`.\n\n"
-		 "The articles' own procedures, run by tare's engine on the reference drives of the time\n"
-		 "(`tare sim show m80`). Ours is the median over %u seeds, in brackets its 95 %% interval\n"
-		 "by order statistics; the seed decides addresses and the drive's own scatter. IOMeter's\n"
-		 "\"MB/s\" of that time is 2^20 bytes. The drives are scaled down, and volumes with them.\n"
-		 "What the articles leave open (what was done between tests, how large the holes in the\n"
-		 "file system were) is decided in src/protocol/techgage.c and seeds.c, where it can be\n"
-		 "read. The holes were chosen with the figures in view: of 16 KiB; holes of 32 KiB give\n"
-		 "25 and 215 MB/s where 23 and 199 were published. What a Kingston M does after a trim was\n"
-		 "never published; the figure beside it is of a sibling. Two articles of one laboratory\n"
+		 "The articles' own procedures, run by tare's engine on the reference drives of "
+		 "the time\n"
+		 "(`tare sim show m80`). Ours is the median over %u seeds, in brackets its 95 %% "
+		 "interval\n"
+		 "by order statistics; the seed decides addresses and the drive's own scatter. "
+		 "IOMeter's\n"
+		 "\"MB/s\" of that time is 2^20 bytes. The drives are scaled down, and volumes "
+		 "with them.\n"
+		 "What the articles leave open (what was done between tests, how large the holes "
+		 "in the\n"
+		 "file system were) is decided in src/protocol/techgage.c and seeds.c, where it "
+		 "can be\n"
+		 "read. The holes were chosen with the figures in view: of 16 KiB; holes of 32 KiB "
+		 "give\n"
+		 "25 and 215 MB/s where 23 and 199 were published. What a Kingston M does after a "
+		 "trim was\n"
+		 "never published; the figure beside it is of a sibling. Two articles of one "
+		 "laboratory\n"
 		 "differ by 14 %% on the same used drive: a level is no finer than that.\n\n"
 		 "%zu of %zu levels are met.\n\n"
 		 "| drive | test | published | ours | allowed | level | met | source |\n"

@@ -14,15 +14,15 @@
 #include "base/err.h"
 #include "base/text.h"
 
-enum seed_level { SEED_SHAPE, SEED_RATIO, SEED_ABSOLUTE };	/* levels 1, 2 and 3 */
+enum seed_level { SEED_SHAPE, SEED_RATIO, SEED_ABSOLUTE }; /* levels 1, 2 and 3 */
 
 struct seed_row {
 	const char *drive, *what, *source;
 	enum seed_level level;
-	const char *unit;		/* "MB/s", "MiB/s", "x" */
-	double published;		/* in that unit */
-	double low, high;		/* what the level allows */
-	double median, range_low, range_high;	/* ours, over the seeds */
+	const char *unit;		      /* "MB/s", "MiB/s", "x" */
+	double published;		      /* in that unit */
+	double low, high;		      /* what the level allows */
+	double median, range_low, range_high; /* ours, over the seeds */
 	bool met;
 };
 

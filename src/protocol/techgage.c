@@ -28,11 +28,11 @@
 #include "protocol/recovery.h"
 
 #define EXTENT_BYTES (16 * KIB)
-#define GROUP 5				/* extents: a piece of the second set, and a hole */
+#define GROUP 5 /* extents: a piece of the second set, and a hole */
 #define GROUP_BYTES (GROUP * EXTENT_BYTES)
 #define WINDOW_WRITE_BYTES (512 * KIB)
 #define WINDOW_READ_BYTES (128 * KIB)
-#define CYCLES 3				/* fewer give no interval worth having */
+#define CYCLES 3 /* fewer give no interval worth having */
 #define REST_NS (1800 * SECOND_NS)
 
 /* Of the article's 80 GB. */
@@ -59,7 +59,7 @@ static const struct {
 
 struct techgage {
 	struct kit *kit;
-	uint64_t groups_bytes;			/* what the groups cover */
+	uint64_t groups_bytes; /* what the groups cover */
 	struct samples rates[STATES][PASSES];
 };
 
@@ -121,7 +121,9 @@ static int run_passes(struct techgage *t, enum state state, struct err *err)
 static int first_set(struct techgage *t, struct err *err)
 {
 	const struct cell_plan plan = {
-		.name = "first set of files", .rw = RW_WRITE, .block_bytes = 128 * KIB,
+		.name = "first set of files",
+		.rw = RW_WRITE,
+		.block_bytes = 128 * KIB,
 		.depth_count = WINDOW_WRITE_BYTES / (128 * KIB),
 		.size_bytes = kit_share(t->kit, FIRST_SET, 128 * KIB),
 	};
@@ -132,10 +134,12 @@ static int first_set(struct techgage *t, struct err *err)
 static int second_set(struct techgage *t, struct err *err)
 {
 	const struct cell_plan plan = {
-		.name = "second set of files", .rw = RW_RANDWRITE,
+		.name = "second set of files",
+		.rw = RW_RANDWRITE,
 		.block_bytes = GROUP_BYTES - EXTENT_BYTES,
 		.depth_count = WINDOW_WRITE_BYTES / (GROUP_BYTES - EXTENT_BYTES),
-		.size_bytes = t->groups_bytes, .align_bytes = GROUP_BYTES,
+		.size_bytes = t->groups_bytes,
+		.align_bytes = GROUP_BYTES,
 	};
 
 	return kit_step(t->kit, &plan, NULL, err);
@@ -167,7 +171,9 @@ static int make_dirty(struct techgage *t, struct err *err)
 static int make_trimmed(struct techgage *t, struct err *err)
 {
 	const struct cell_plan plan = {
-		.name = "trim of what is free", .rw = RW_TRIM, .block_bytes = EXTENT_BYTES,
+		.name = "trim of what is free",
+		.rw = RW_TRIM,
+		.block_bytes = EXTENT_BYTES,
 		.depth_count = 1,
 	};
 	struct workload w = kit_workload(t->kit, &plan);
@@ -178,8 +184,8 @@ static int make_trimmed(struct techgage *t, struct err *err)
 	to_holes(t, &w);
 	r = kit_run(t->kit, &w, false, NULL, err);
 	if (r == 0)
-		r = kit_idle(t->kit, "rest", t->kit->options->idle_ns ? t->kit->options->idle_ns : REST_NS,
-			     err);
+		r = kit_idle(t->kit, "rest",
+			     t->kit->options->idle_ns ? t->kit->options->idle_ns : REST_NS, err);
 	return r == 0 ? run_passes(t, TRIMMED, err) : r;
 }
 
@@ -193,7 +199,8 @@ static void add_evidence(const struct techgage *t)
 		for (int state = 0; state < STATES; state++) {
 			if (!t->rates[state][pass].count)
 				continue;
-			snprintf(name, sizeof(name), "%s, %s", passes[pass].name, state_names[state]);
+			snprintf(name, sizeof(name), "%s, %s", passes[pass].name,
+				 state_names[state]);
 			kit_evidence(t->kit, name, "B/s", samples_mean(&t->rates[state][pass]));
 		}
 }
@@ -210,28 +217,41 @@ static void judge(const struct techgage *t)
 	add_evidence(t);
 	kit_evidence(t->kit, "clean over dirty, buffered write", "x", ratio);
 	if (back.known)
-		kit_evidence_within(t->kit, "back by trim", "%", (const double[3]){
-			100 * back.value, 100 * back.low, 100 * back.high });
+		kit_evidence_within(
+			t->kit, "back by trim", "%",
+			(const double[3]){ 100 * back.value, 100 * back.low, 100 * back.high });
 	if (!drop.known)
-		kit_verdict(t->kit, "cannot-tell", "One cycle: %.2f times slower when dirty; --repeat 3 for a "
-			    "verdict", ratio);
+		kit_verdict(t->kit, "cannot-tell",
+			    "One cycle: %.2f times slower when dirty; --repeat 3 for a "
+			    "verdict",
+			    ratio);
 	else if (drop.low <= 0 || drop.value < DROP_MIN)
 		kit_verdict(t->kit, "nothing-to-recover", "Files cost no write speed");
 	else if (!kit_discards(t->kit))
-		kit_verdict(t->kit, "trim-none", "Files make writes %.2f times slower, and the drive takes "
-			    "no discards", ratio);
+		kit_verdict(t->kit, "trim-none",
+			    "Files make writes %.2f times slower, and the drive takes "
+			    "no discards",
+			    ratio);
 	else if (!back.known)
-		kit_verdict(t->kit, "cannot-tell", "Files make writes %.2f times slower; the "
-			    "cycles scatter too much to say what trim brings back", ratio);
+		kit_verdict(t->kit, "cannot-tell",
+			    "Files make writes %.2f times slower; the "
+			    "cycles scatter too much to say what trim brings back",
+			    ratio);
 	else if (back.value >= BACK)
-		kit_verdict(t->kit, "trim-effective", "Files make writes %.2f times slower; trim brings "
-			    "back %.0f %%", ratio, 100 * back.value);
+		kit_verdict(t->kit, "trim-effective",
+			    "Files make writes %.2f times slower; trim brings "
+			    "back %.0f %%",
+			    ratio, 100 * back.value);
 	else if (back.value > NOT_BACK)
-		kit_verdict(t->kit, "trim-partial", "Files make writes %.2f times slower; trim brings back "
-			    "only %.0f %%", ratio, 100 * back.value);
+		kit_verdict(t->kit, "trim-partial",
+			    "Files make writes %.2f times slower; trim brings back "
+			    "only %.0f %%",
+			    ratio, 100 * back.value);
 	else
-		kit_verdict(t->kit, "trim-none", "Files make writes %.2f times slower, and trim brings back "
-			    "nothing (%.0f %%)", ratio, 100 * back.value);
+		kit_verdict(t->kit, "trim-none",
+			    "Files make writes %.2f times slower, and trim brings back "
+			    "nothing (%.0f %%)",
+			    ratio, 100 * back.value);
 }
 
 static int check_kind(const struct kit *kit, struct err *err)
@@ -240,8 +260,10 @@ static int check_kind(const struct kit *kit, struct err *err)
 
 	if (info->kind == TARGET_BLOCK || info->kind == TARGET_SIM)
 		return 0;
-	err_set(err, -EOPNOTSUPP, "techgage: in %s the file system places the files and decides what "
-		"is discarded", info->spec);
+	err_set(err, -EOPNOTSUPP,
+		"techgage: in %s the file system places the files and decides what "
+		"is discarded",
+		info->spec);
 	return err_hint(err, "name the device, with --erase-data");
 }
 
@@ -262,21 +284,26 @@ static int run_techgage(struct kit *kit, struct err *err)
 	if (r < 0 || kit->forecasting)
 		return r;
 	judge(&t);
-	kit_note(kit, "files are pieces placed as a file system would, holes of 16 KiB between them: there is none "
-		 "here");
-	kit_note(kit, "\"buffered\" sends the page cache's requests, past the page cache: the drive's share "
-		 "of iozone's figure, not this machine's memory");
+	kit_note(kit, "files are pieces placed as a file system would, holes of 16 KiB between "
+		      "them: there is none "
+		      "here");
+	kit_note(kit, "\"buffered\" sends the page cache's requests, past the page cache: the "
+		      "drive's share "
+		      "of iozone's figure, not this machine's memory");
 	return 0;
 }
 
 const struct protocol protocol_techgage = {
 	.name = "techgage",
 	.summary = "iozone's line clean, after 138 GB of files on 80 GB, and after trim",
-	.description =
-		"iozone -i0 -i1 in 4 KiB records, as the page cache hands it to the drive, and a direct "
-		"pass: on a purged drive; after files of 92.5 % of it, deleted, and others of 80 %; after "
-		"a trim of what is free and 30 min without I/O (--idle). Three cycles (--repeat).\n\n"
-		"Verdicts: trim-effective, trim-partial, trim-none, nothing-to-recover, cannot-tell.",
+	.description = "iozone -i0 -i1 in 4 KiB records, as the page cache hands it to the drive, "
+		       "and a direct "
+		       "pass: on a purged drive; after files of 92.5 % of it, deleted, and others "
+		       "of 80 %; after "
+		       "a trim of what is free and 30 min without I/O (--idle). Three cycles "
+		       "(--repeat).\n\n"
+		       "Verdicts: trim-effective, trim-partial, trim-none, nothing-to-recover, "
+		       "cannot-tell.",
 	.writes = true,
 	.run = run_techgage,
 };

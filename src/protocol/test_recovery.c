@@ -13,11 +13,13 @@ static struct samples of(const double *values, size_t count)
 	return ret;
 }
 
-#define OF(...) of((const double[]){ __VA_ARGS__ }, sizeof((double[]){ __VA_ARGS__ }) / sizeof(double))
+#define OF(...)                                                                                    \
+	of((const double[]){ __VA_ARGS__ }, sizeof((double[]){ __VA_ARGS__ }) / sizeof(double))
 
 static void what_comes_back_is_a_share_of_what_was_lost(void)
 {
-	const struct samples clean = OF(99, 101, 100), dirty = OF(19, 20, 21), after = OF(59, 60, 61);
+	const struct samples clean = OF(99, 101, 100), dirty = OF(19, 20, 21),
+			     after = OF(59, 60, 61);
 	const struct estimate r = estimate_recovery(&clean, &dirty, &after);
 
 	CHECK(r.known);

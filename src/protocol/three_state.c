@@ -31,8 +31,8 @@
 #include "protocol/recovery.h"
 
 #define ROUNDS 5
-#define PROBE_SHARE 0.0025		/* of the capacity, for each cell: 2.5 % written per state */
-#define READ_SHARE 0.04			/* the stretch that is read */
+#define PROBE_SHARE 0.0025 /* of the capacity, for each cell: 2.5 % written per state */
+#define READ_SHARE 0.04	   /* the stretch that is read */
 #define IDLE_NS (1800 * SECOND_NS)
 #define DIRTY_NS (1800 * SECOND_NS)
 #define REST_NS (60 * SECOND_NS)
@@ -41,7 +41,7 @@
 #define DROP_MIN 0.05
 #define BACK 0.80
 #define NOT_BACK 0.20
-#define SURE 0.50		/* the interval of what is back lies above, of what is not below */
+#define SURE 0.50 /* the interval of what is back lies above, of what is not below */
 
 enum state { CLEAN, DIRTY, DELETED, IDLE, AGAIN, TRIMMED, RESTED, STATES };
 static const char *const state_names[STATES] = {
@@ -65,7 +65,7 @@ static const struct metric {
 
 struct three_state {
 	struct kit *kit;
-	bool erased;			/* clean was made by the drive's own erase */
+	bool erased; /* clean was made by the drive's own erase */
 	struct samples rates[STATES][METRICS];
 	struct samples p99[STATES][METRICS];
 };
@@ -90,7 +90,8 @@ static int probe_cell(struct three_state *t, enum state state, size_t i, uint32_
 		 round + 1);
 	/* Sequential writes of a round go to a stretch of their own, reads to what is written. */
 	if (metric->rw == RW_WRITE) {
-		plan.offset_bytes = t->kit->capacity_bytes / ROUNDS / (128 * KIB) * (128 * KIB) * round;
+		plan.offset_bytes =
+			t->kit->capacity_bytes / ROUNDS / (128 * KIB) * (128 * KIB) * round;
 		plan.size_bytes = bytes + metric->block_bytes;
 	} else if (!metric->writes) {
 		plan.size_bytes = kit_share(t->kit, READ_SHARE, 128 * KIB);
@@ -107,7 +108,8 @@ static int probe_rounds(struct three_state *t, enum state state, bool writes, st
 {
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		for (size_t i = 0; i < METRICS; i++) {
-			int r = metrics[i].writes == writes ? probe_cell(t, state, i, round, err) : 0;
+			int r = metrics[i].writes == writes ? probe_cell(t, state, i, round, err)
+							    : 0;
 
 			if (r < 0)
 				return r;
@@ -164,10 +166,15 @@ static int make_clean(struct three_state *t, struct err *err)
 static int make_dirty(struct three_state *t, struct err *err)
 {
 	static const struct cell_plan fill = {
-		.name = "fill", .rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 32,
+		.name = "fill",
+		.rw = RW_WRITE,
+		.block_bytes = 128 * KIB,
+		.depth_count = 32,
 	};
 	static const struct cell_plan forget = {
-		.name = "delete without a discard", .rw = RW_TRIM, .block_bytes = 64 * KIB,
+		.name = "delete without a discard",
+		.rw = RW_TRIM,
+		.block_bytes = 64 * KIB,
 		.depth_count = 1,
 	};
 	int r = kit_anchor(t->kit, err);
@@ -187,9 +194,8 @@ static int make_dirty(struct three_state *t, struct err *err)
 static bool is_refreshed(const struct three_state *t)
 {
 	for (size_t i = 0; i < METRICS && metrics[i].writes; i++) {
-		const struct estimate r = estimate_recovery(&t->rates[CLEAN][i],
-							    &t->rates[DELETED][i],
-							    &t->rates[IDLE][i]);
+		const struct estimate r = estimate_recovery(
+			&t->rates[CLEAN][i], &t->rates[DELETED][i], &t->rates[IDLE][i]);
 
 		if (r.known && r.value > NOT_BACK)
 			return true;
@@ -342,11 +348,14 @@ static void nothing_lost(const struct three_state *t)
 		widest = fmax(widest, drop.high);
 	}
 	if (!t->erased)
-		kit_verdict(t->kit, "cannot-tell", "nothing was lost, but clean was made by a "
+		kit_verdict(t->kit, "cannot-tell",
+			    "nothing was lost, but clean was made by a "
 			    "discard: a drive that ignores discards was never clean");
 	else if (widest > 4 * DROP_MIN)
-		kit_verdict(t->kit, "cannot-tell", "the probes scatter too much: a loss of up to "
-			    "%.0f %% would not have shown", 100 * widest);
+		kit_verdict(t->kit, "cannot-tell",
+			    "the probes scatter too much: a loss of up to "
+			    "%.0f %% would not have shown",
+			    100 * widest);
 	else
 		kit_verdict(t->kit, "nothing-to-recover",
 			    "Nothing was lost by use, so there is nothing to bring back");
@@ -355,18 +364,24 @@ static void nothing_lost(const struct three_state *t)
 static void verdict_of_trim(struct kit *kit, const struct finding_of_metric *f, const char *lost)
 {
 	if (is_back(&f->trim))
-		kit_verdict(kit, "trim-effective", "%s; trim brings back %.0f %%%s, idle time %.0f %%",
-			    lost, 100 * f->trim.value,
-			    is_back(&f->trim_at_once) ? "" : " after a pause", 100 * f->idle.value);
+		kit_verdict(kit, "trim-effective",
+			    "%s; trim brings back %.0f %%%s, idle time %.0f %%", lost,
+			    100 * f->trim.value, is_back(&f->trim_at_once) ? "" : " after a pause",
+			    100 * f->idle.value);
 	else if (is_not_back(&f->trim))
-		kit_verdict(kit, "trim-none", "%s; neither trim (%.0f %%) nor idle time (%.0f %%) "
-			    "brings it back", lost, 100 * f->trim.value, 100 * f->idle.value);
+		kit_verdict(kit, "trim-none",
+			    "%s; neither trim (%.0f %%) nor idle time (%.0f %%) "
+			    "brings it back",
+			    lost, 100 * f->trim.value, 100 * f->idle.value);
 	else if (is_partly_back(&f->trim))
-		kit_verdict(kit, "trim-partial", "%s; trim brings back only %.0f %% (%.0f to %.0f %%)",
-			    lost, 100 * f->trim.value, 100 * f->trim.low, 100 * f->trim.high);
+		kit_verdict(kit, "trim-partial",
+			    "%s; trim brings back only %.0f %% (%.0f to %.0f %%)", lost,
+			    100 * f->trim.value, 100 * f->trim.low, 100 * f->trim.high);
 	else
-		kit_verdict(kit, "cannot-tell", "%s; what trim brings back lies between %.0f and "
-			    "%.0f %%", lost, 100 * f->trim.low, 100 * f->trim.high);
+		kit_verdict(kit, "cannot-tell",
+			    "%s; what trim brings back lies between %.0f and "
+			    "%.0f %%",
+			    lost, 100 * f->trim.low, 100 * f->trim.high);
 }
 
 static void judge_worst(const struct three_state *t, const struct finding_of_metric *f)
@@ -379,8 +394,10 @@ static void judge_worst(const struct three_state *t, const struct finding_of_met
 		kit_verdict(t->kit, "idle-recovers", "%s; idle time brings back %.0f %%", lost,
 			    100 * f->idle.value);
 	else if (!kit_discards(t->kit))
-		kit_verdict(t->kit, "trim-none", "%s; idle time brings back %.0f %%, and the drive "
-			    "takes no discards", lost, 100 * f->idle.value);
+		kit_verdict(t->kit, "trim-none",
+			    "%s; idle time brings back %.0f %%, and the drive "
+			    "takes no discards",
+			    lost, 100 * f->idle.value);
 	else
 		verdict_of_trim(t->kit, f, lost);
 }
@@ -403,8 +420,7 @@ static void judge(const struct three_state *t)
 		judge_worst(t, &worst);
 	if (!t->erased)
 		kit_note(t->kit, "purge: by discard, not by an erase of the drive's own");
-	kit_note(t->kit, "intervals are over %zu probes in each state%s",
-		 t->rates[CLEAN][0].count,
+	kit_note(t->kit, "intervals are over %zu probes in each state%s", t->rates[CLEAN][0].count,
 		 t->kit->options->repeat_count > 1 ? "" : " of one cycle (--repeat for more)");
 }
 
@@ -416,13 +432,17 @@ static int check_kind(const struct kit *kit, struct err *err)
 	if (info->kind == TARGET_BLOCK || info->kind == TARGET_SIM)
 		return 0;
 	if (info->kind != TARGET_DIRECTORY) {
-		err_set(err, -EOPNOTSUPP, "three-state: what a hole in %s does to the drive is the file "
-			"system's choice", info->spec);
+		err_set(err, -EOPNOTSUPP,
+			"three-state: what a hole in %s does to the drive is the file "
+			"system's choice",
+			info->spec);
 		return err_hint(err, "name a directory, or the device with --erase-data");
 	}
 	if (strstr(info->mount_options, "discard")) {
-		err_set(err, -EOPNOTSUPP, "three-state: %s is mounted with discard, so nothing can be "
-			"deleted without", info->mount_point);
+		err_set(err, -EOPNOTSUPP,
+			"three-state: %s is mounted with discard, so nothing can be "
+			"deleted without",
+			info->mount_point);
 		return err_hint(err, "mount -o remount,nodiscard %s", info->mount_point);
 	}
 	return 0;
@@ -453,7 +473,8 @@ const struct protocol protocol_three_state = {
 	.summary = "what use costs, and how much comes back by idle time and by trim",
 	.description =
 		"Purge, fill, random writes over everything, the data forgotten without a discard, "
-		"30 min without I/O (--idle), everything discarded, a minute's pause. In each state "
+		"30 min without I/O (--idle), everything discarded, a minute's pause. In each "
+		"state "
 		"the same five rounds of short probes. R = (after - dirty) / (clean - dirty).\n\n"
 		"Verdicts: trim-effective, trim-partial, trim-none, idle-recovers, "
 		"nothing-to-recover, cannot-tell.",

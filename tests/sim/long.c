@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 
-#define PLAIN                                                                              \
-	"sim:page-greedy,capacity=128m,pages_per_block=32,channels=4,dies=2,content=off,"  \
+#define PLAIN                                                                                      \
+	"sim:page-greedy,capacity=128m,pages_per_block=32,channels=4,dies=2,content=off,"          \
 	"erase_time=750us,"
 /* The link is slower than the flash at its worst. */
 #define SLOW_LINK "link=10MB,program_time=20us,erase_time=50us,"

@@ -18,8 +18,8 @@ static void every_level_is_met(void)
 		const struct seed_row *row = &seeds.rows[i];
 
 		if (!row->met)
-			printf("# %s, %s: published %g, ours %g\n", row->drive, row->what, row->published,
-			       row->median);
+			printf("# %s, %s: published %g, ours %g\n", row->drive, row->what,
+			       row->published, row->median);
 		CHECK(row->met);
 		CHECK(row->range_low <= row->median && row->median <= row->range_high);
 	}

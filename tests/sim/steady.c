@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 
-#define PLAIN                                                                              \
-	"sim:page-greedy,capacity=64m,pages_per_block=32,channels=4,dies=2,content=off,"   \
+#define PLAIN                                                                                      \
+	"sim:page-greedy,capacity=64m,pages_per_block=32,channels=4,dies=2,content=off,"           \
 	"program_time=100us,erase_time=400us,"
 
 static void drives_become_steady(void)
