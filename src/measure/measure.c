@@ -88,8 +88,17 @@ static int want_measurement(const struct workload *w, struct session_wants *ret,
 /* Files and the file system's free space are beside the test file. */
 static bool step_uses_file(const struct step *step)
 {
-	return !(step->kind == STEP_DIRTY && step->dirty.by != DIRTY_RANDOM) &&
-	       step->kind != STEP_DELETE && step->kind != STEP_TRIM;
+	switch (step->kind) {
+	case STEP_DIRTY:
+		return step->dirty.by == DIRTY_RANDOM;
+	case STEP_REST:
+		return step->rest.until_recovered;
+	case STEP_DELETE:
+	case STEP_TRIM:
+		return false;
+	default:
+		return true;
+	}
 }
 
 static int gather_wants(const struct plan *plan, struct session_wants *ret, struct err *err)

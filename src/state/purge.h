@@ -54,6 +54,10 @@ int nvme_check_sanitize(const uint8_t *controller_4k, enum nvme_sanitize action,
 /* A sanitize log: 1 under way (*ret_done 0 .. 1), 0 done, -EIO failed. */
 int nvme_sanitize_state(const uint8_t *log_512, double *ret_done);
 
+/* SMART / health log; data units written are thousands of 512 bytes. */
+void nvme_smart_log(struct nvme_admin_cmd *ret, void *buffer_512);
+uint64_t nvme_smart_written_bytes(const uint8_t *log_512);
+
 /* --- ATA (ACS-4) through SCSI ATA PASS-THROUGH (16) ---------------------------------- */
 
 #define ATA_CDB_BYTES 16
@@ -76,6 +80,11 @@ uint64_t ata_erase_s(const uint16_t identify[256], bool enhanced);
 
 /* From the sense data of a SANITIZE STATUS: as nvme_sanitize_state; -EPROTO without an answer. */
 int ata_sanitize_state(const uint8_t *sense, size_t sense_bytes, double *ret_done);
+
+/* Device statistics, page 1; false when the drive does not keep logical sectors written. */
+void ata_statistics(uint8_t cdb[ATA_CDB_BYTES]);
+bool ata_statistics_written_bytes(const uint8_t *page_512, uint32_t logical_block_bytes,
+				  uint64_t *ret);
 
 /* --- sending them -------------------------------------------------------------------- */
 

@@ -120,6 +120,23 @@ int nvme_sanitize_state(const uint8_t *log_512, double *ret_done)
 	}
 }
 
+void nvme_smart_log(struct nvme_admin_cmd *ret, void *buffer_512)
+{
+	nvme_sanitize_log(ret, buffer_512);
+	ret->cdw10 = 0x02 | (512 / 4 - 1) << 16;
+}
+
+static uint64_t le64(const uint8_t *at)
+{
+	return le32(at) | (uint64_t)le32(at + 4) << 32;
+}
+
+/* Bytes 63:48; 128 bits, of which 64 are more than any drive writes. */
+uint64_t nvme_smart_written_bytes(const uint8_t *log_512)
+{
+	return le64(log_512 + 48) * 512000;
+}
+
 enum ata_protocol { ATA_NON_DATA = 3, ATA_PIO_IN = 4, ATA_PIO_OUT = 5 };
 
 static void pass_through(uint8_t cdb[ATA_CDB_BYTES], enum ata_protocol protocol, uint8_t command)
@@ -245,4 +262,26 @@ int ata_sanitize_state(const uint8_t *sense, size_t sense_bytes, double *ret_don
 		return 0;
 	}
 	return -EIO;
+}
+
+/* READ LOG EXT of log 04h, page 1: the log's address in LBA 7:0, the page in LBA 15:8. */
+void ata_statistics(uint8_t cdb[ATA_CDB_BYTES])
+{
+	pass_through(cdb, ATA_PIO_IN, 0x2f);
+	cdb[1] |= 1;
+	cdb[8] = 0x04;
+	cdb[10] = 1;
+	cdb[13] = 0x40;
+}
+
+/* At 24: bit 63 supported, bit 62 valid, the value below bit 48. */
+bool ata_statistics_written_bytes(const uint8_t *page_512, uint32_t logical_block_bytes,
+				  uint64_t *ret)
+{
+	const uint64_t word = le64(page_512 + 24);
+
+	if (page_512[2] != 1 || word >> 62 != 3)
+		return false;
+	*ret = (word & ((1ull << 48) - 1)) * logical_block_bytes;
+	return true;
 }

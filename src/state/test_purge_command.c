@@ -197,7 +197,35 @@ static void an_ata_sanitize_status_is_read(void)
 	CHECK_EQ(ata_sanitize_state(sense, 22, &done), -EPROTO);
 }
 
-TESTS(TEST(a_format_keeps_the_format_the_namespace_has),
+static void what_drives_count_themselves_is_read(void)
+{
+	uint8_t page[512] = { 0 }, cdb[16];
+	struct nvme_admin_cmd command;
+	uint64_t bytes = 7;
+
+	nvme_smart_log(&command, page);
+	CHECK_EQ(command.opcode, 0x02);
+	CHECK_EQ(command.cdw10, 0x007f0002);
+	page[48] = 0x10;
+	page[49] = 0x27;		/* 10,000 units of 512,000 bytes */
+	CHECK_EQ(nvme_smart_written_bytes(page), 5120000000);
+
+	ata_statistics(cdb);
+	check_bytes(cdb, (const uint8_t[]){ 0x85, 0x09, 0x0e, 0, 0, 0, 1, 0, 4, 0, 1, 0, 0, 0x40, 0x2f, 0 },
+		    16);
+	memset(page, 0, sizeof(page));
+	page[2] = 1;
+	page[24] = 200;
+	CHECK(!ata_statistics_written_bytes(page, 512, &bytes));
+	CHECK_EQ(bytes, 7);
+	page[31] = 0xc0;
+	CHECK(ata_statistics_written_bytes(page, 512, &bytes));
+	CHECK_EQ(bytes, 102400);
+	page[2] = 0;
+	CHECK(!ata_statistics_written_bytes(page, 512, &bytes));
+}
+
+TESTS(TEST(what_drives_count_themselves_is_read), TEST(a_format_keeps_the_format_the_namespace_has),
       TEST(sanitize_and_its_log_are_as_specified),
       TEST(a_sanitize_log_is_read),
       TEST(what_an_nvme_drive_cannot_or_must_not_is_refused),
