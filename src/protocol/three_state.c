@@ -17,7 +17,7 @@
  * Each state is probed by the same rounds of short cells, writes first. What was discarded or
  * never written says nothing when it is read, so reads go to a stretch that is written anew
  * where a discard or purge went before. That is no trim's merit: R is formed for writes only,
- * and the verdict speaks of the one that lost most.
+ * and the verdict speaks of the one, of those that lost, of which most is known.
  */
 
 #include <errno.h>
@@ -302,7 +302,7 @@ static bool is_not_back(const struct estimate *r)
 
 static bool is_partly_back(const struct estimate *r)
 {
-	return r->known && r->low > 0 && r->high < 1 && !is_back(r) && !is_not_back(r);
+	return r->known && r->low > 0 && r->high < BACK && !is_not_back(r);
 }
 
 static void add_percent(struct kit *kit, const char *words, const char *what,
@@ -349,11 +349,11 @@ static void nothing_lost(const struct three_state *t)
 	}
 	if (!t->erased)
 		kit_verdict(t->kit, "cannot-tell",
-			    "nothing was lost, but clean was made by a "
+			    "Nothing was lost, but clean was made by a "
 			    "discard: a drive that ignores discards was never clean");
 	else if (widest > 4 * DROP_MIN)
 		kit_verdict(t->kit, "cannot-tell",
-			    "the probes scatter too much: a loss of up to "
+			    "The probes scatter too much: a loss of up to "
 			    "%.0f %% would not have shown",
 			    100 * widest);
 	else
@@ -384,7 +384,7 @@ static void verdict_of_trim(struct kit *kit, const struct finding_of_metric *f, 
 			    lost, 100 * f->trim.low, 100 * f->trim.high);
 }
 
-static void judge_worst(const struct three_state *t, const struct finding_of_metric *f)
+static void judge_told(const struct three_state *t, const struct finding_of_metric *f)
 {
 	char lost[96];
 
@@ -402,22 +402,30 @@ static void judge_worst(const struct three_state *t, const struct finding_of_met
 		verdict_of_trim(t->kit, f, lost);
 }
 
+/* Of the interval that the verdict rests on. */
+static double width(const struct finding_of_metric *f)
+{
+	const struct estimate *e = f->trim.known ? &f->trim : &f->idle;
+
+	return e->known ? e->high - e->low : HUGE_VAL;
+}
+
 static void judge(const struct three_state *t)
 {
-	struct finding_of_metric worst = { .metric = METRICS };
+	struct finding_of_metric told = { .metric = METRICS };
 
 	for (size_t i = 0; i < METRICS; i++) {
 		const struct finding_of_metric f = judge_metric(t, i);
 
 		add_evidence(t, &f);
 		if (metrics[i].writes && is_lost(&f.drop) &&
-		    (worst.metric == METRICS || f.drop.value > worst.drop.value))
-			worst = f;
+		    (told.metric == METRICS || width(&f) < width(&told)))
+			told = f;
 	}
-	if (worst.metric == METRICS)
+	if (told.metric == METRICS)
 		nothing_lost(t);
 	else
-		judge_worst(t, &worst);
+		judge_told(t, &told);
 	if (!t->erased)
 		kit_note(t->kit, "purge: by discard, not by an erase of the drive's own");
 	kit_note(t->kit, "intervals are over %zu probes in each state%s", t->rates[CLEAN][0].count,
