@@ -38,6 +38,7 @@ int runner_run(const struct invocation *inv, const struct runner *runner)
 		.test_file_bytes = runner->test_file_bytes,
 		.layout_ns_max = runner->layout_ns_max,
 		.command = inv->command,
+		.ledger_directory = "",
 		.phase_done = runner->phase_done,
 		.phase_done_ctx = runner->phase_done_ctx,
 	};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-extern const struct verb verb_glance, verb_check, verb_run, verb_precondition, verb_devices, verb_doctor, verb_sim;
+extern const struct verb verb_glance, verb_check, verb_run, verb_precondition, verb_state, verb_devices, verb_doctor, verb_sim;
 extern const struct verb verb_protocol;
 extern const struct verb verb_help, verb_version, verb_completion;
 
@@ -13,6 +13,7 @@ const struct verb *const verbs[] = {
 	&verb_check,
 	&verb_run,
 	&verb_precondition,
+	&verb_state,
 	&verb_protocol,
 	&verb_devices,
 	&verb_doctor,

@@ -189,6 +189,7 @@ void session_init(struct session *s, const char *spec, const struct measure_opti
 
 void session_done(struct session *s)
 {
+	history_end(s);
 	state_close(s->state);
 	s->state = NULL;
 	target_close(s->target);
@@ -378,6 +379,7 @@ void session_describe(struct session *s, bool direct)
 	if (observer->target)
 		observer->target(observer->ctx, &s->target->info);
 	describe_state(s);
+	history_begin(s);
 	gather_place("", s->target, direct, &s->place);
 }
 

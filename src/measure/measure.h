@@ -38,6 +38,7 @@ struct measure_options {
 	/* The test file ends where layout got by then; 0 = as long as it takes. */
 	uint64_t layout_ns_max;
 	const char *command;		/* for the result */
+	const char *ledger_directory;	/* of the drive's history: "" = the usual, NULL = none kept */
 	/* After each phase of a plan that was done whole, for checkpoints; or NULL. */
 	void (*phase_done)(void *ctx, size_t index);
 	void *phase_done_ctx;

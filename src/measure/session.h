@@ -5,6 +5,7 @@
 
 #include "measure/audit.h"
 #include "measure/measure.h"
+#include "state/ledger.h"
 
 /* How the target's descriptor is open: phases of one plan may differ in it. */
 struct open_mode {
@@ -22,6 +23,8 @@ struct session {
 	struct result *result;
 	struct target *target;
 	struct state *state;		/* NULL before the first step */
+	bool has_ledger;
+	struct ledger ledger;
 	struct clock clock;
 	uint64_t virtual_ns;		/* the clock of the reference drive */
 	struct open_mode mode;
@@ -93,6 +96,13 @@ int phase_measure(struct session *s, const struct workload *workload, struct err
 int session_step(struct session *s, const struct step *step, struct err *err);
 /* The same for a plain idling that has just ended. */
 void session_note_idle(struct session *s, uint64_t start_ns);
+
+/*
+ * history.c: the drive's ledger. begin adds what others wrote and says what state the drive is
+ * in; end adds what the session wrote, before the target is closed.
+ */
+void history_begin(struct session *s);
+void history_end(struct session *s);
 
 /* Its own name, or "rand-read-4k-q32"; with "-2" and so on where that is taken. */
 void phase_name(const struct session *s, const struct workload *workload, char ret[64]);

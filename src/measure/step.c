@@ -56,15 +56,16 @@ static const char *state_after(const struct step *step, const struct step_result
 
 /* The sentence is the list of what was done, as long as there is room; the newest is whole. */
 static void describe_after(struct session *s, const struct step *step,
-			   const struct step_result *done)
+			   struct step_result *done)
 {
 	struct result *result = s->result;
 	const char *name = state_after(step, done);
 	struct text text = TEXT_INIT;
 
-	if (name)
-		snprintf(result->state, sizeof(result->state), "%s",
-			 done->interrupted ? "unknown" : name);
+	if (name) {
+		snprintf(done->state, sizeof(done->state), "%s", done->interrupted ? "unknown" : name);
+		snprintf(result->state, sizeof(result->state), "%s", done->state);
+	}
 	for (size_t i = 0; i + 1 < result->step_count; i++)
 		text_add(&text, "%s%s", i ? ", " : "after ", result->steps[i].name);
 	text_add(&text, "%s%s: %s", result->step_count > 1 ? "; " : "", done->name, done->text);
@@ -107,6 +108,7 @@ int session_step(struct session *s, const struct step *step, struct err *err)
 	if (r < 0) {
 		snprintf(done->text, sizeof(done->text), "%.319s", err ? err->text : "failed");
 		done->reached = false;
+		snprintf(done->state, sizeof(done->state), "unknown");
 		snprintf(result->state, sizeof(result->state), "unknown");
 	} else {
 		describe_after(s, step, done);

@@ -221,6 +221,58 @@ static void a_plan_that_measures_nothing_is_refused(void)
 	end_plan();
 }
 
+/* Two measurements on the reference drive, with what is done to it between them. */
+static void steps_run_between_measurements_and_are_told(void)
+{
+	struct step *fill, *dirty;
+
+	begin_plan("sim:page-greedy,capacity=256m");
+	add(RW_RANDWRITE, 8, SECOND_NS);
+	fill = plan_add_step(&plan, STEP_FILL);
+	fill->fill.times_ppm = 1500000;
+	dirty = plan_add_step(&plan, STEP_DIRTY);
+	dirty->dirty.by = DIRTY_RANDOM;
+	plan_add(&plan, PHASE_IDLE)->idle_ns = SECOND_NS;
+	add(RW_RANDWRITE, 8, SECOND_NS);
+	plan_add_step(&plan, STEP_TRIM);
+	CHECK_EQ(run(&small), 0);
+	CHECK_EQ(result.error_code, 0);
+	CHECK_EQ(result.measurement_count, 2);
+	CHECK_EQ(result.step_count, 4);
+	CHECK_STR(result.steps[0].name, "fill");
+	CHECK_STR(result.steps[0].asked, "fill:times=1.5");
+	CHECK_EQ(result.steps[0].before_measurement, 1);
+	CHECK_EQ(result.steps[0].written_bytes, 384 * MIB);
+	CHECK_STR(result.steps[0].state, "filled");
+	CHECK_STR(result.steps[1].state, "dirty");
+	CHECK_STR(result.steps[2].name, "idle");
+	CHECK_EQ(result.steps[2].duration_ns, SECOND_NS);
+	CHECK_STR(result.steps[3].name, "trim");
+	CHECK_EQ(result.steps[3].before_measurement, 2);
+	CHECK_STR(result.state, "trimmed");
+	/* A dirty drive is slower: the mechanism, seen through the whole program. */
+	CHECK(result.measurements[1].ops[OP_WRITE].count <
+	      result.measurements[0].ops[OP_WRITE].count / 2);
+	end_plan();
+}
+
+static void a_step_that_cannot_be_done_there_is_refused_before_anything_is_written(void)
+{
+	make_place();
+	begin_plan(place);
+	plan_add_step(&plan, STEP_FILL);
+	plan_add_step(&plan, STEP_DIRTY)->dirty.by = DIRTY_RANDOM;
+	end_plan();
+	begin_plan("null:size=1g");
+	add(RW_RANDREAD, 1, 20 * MILLISECOND_NS);
+	plan_add_step(&plan, STEP_FILL);
+	CHECK_EQ(run(&small), -EOPNOTSUPP);
+	CHECK_STR(err.text, "fill: null:size=1g has no state");
+	CHECK_EQ(result.measurement_count, 0);
+	end_plan();
+	remove_place();
+}
+
 static void a_missing_target_is_not_made(void)
 {
 	make_place();
@@ -487,7 +539,9 @@ TESTS(TEST(phases_run_in_order_and_are_named), TEST(a_directory_is_laid_out_befo
       TEST(phases_may_differ_in_how_the_file_is_open),
       TEST(an_error_keeps_what_was_measured_and_leaves_nothing),
       TEST(an_impossible_phase_is_refused_before_anything_is_written),
-      TEST(a_plan_that_measures_nothing_is_refused), TEST(a_missing_target_is_not_made),
+      TEST(a_plan_that_measures_nothing_is_refused), TEST(steps_run_between_measurements_and_are_told),
+      TEST(a_step_that_cannot_be_done_there_is_refused_before_anything_is_written),
+      TEST(a_missing_target_is_not_made),
       TEST(an_observer_sees_every_phase), TEST(a_stop_ends_early_with_what_there_is),
       TEST(reads_of_a_sparse_file_are_found_out), TEST(reads_of_written_zeros_are_found_out),
       TEST(a_file_with_data_is_neither_sparse_nor_unwritten),

@@ -117,6 +117,7 @@ struct step_result {
 	char asked[256];		/* as step_print writes it */
 	char method[48];		/* "discard", "sequential 128k", ... */
 	char text[320];			/* one sentence for the reader, without its full stop */
+	char state[32];			/* what the drive is called after it; "" = as before */
 	size_t before_measurement;	/* it came before this measurement's index */
 	uint64_t start_ns, duration_ns;
 	uint64_t written_bytes, read_bytes;

@@ -385,6 +385,7 @@ static json_t *step_json(const struct step_result *step)
 	json_put_text_or_null(ret, "asked", step->asked);
 	json_put_text_or_null(ret, "method", step->method);
 	json_put_text(ret, "text", step->text);
+	json_put_text_or_null(ret, "state", step->state);
 	json_put_u64(ret, "before_measurement", step->before_measurement);
 	json_put_u64(ret, "start_ns", step->start_ns);
 	json_put_u64(ret, "duration_ns", step->duration_ns);

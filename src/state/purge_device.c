@@ -62,6 +62,15 @@ static int check_whole(const struct target_info *info, struct err *err)
 	return 0;
 }
 
+/* Devices of other kinds do not know the call at all. */
+static int no_such_drive(const struct work *work, const char *kind, int code, struct err *err)
+{
+	if (code != -EINVAL && code != -ENOTTY && code != -EOPNOTSUPP)
+		return code;
+	return err_set(err, -EOPNOTSUPP, "%s is no %s drive, or its driver lets no command through",
+		       work->state->target->info.spec, kind);
+}
+
 /* --- NVMe --------------------------------------------------------------------------- */
 
 static int nvme_send(struct work *work, struct nvme_admin_cmd *command, const char *what,
@@ -135,9 +144,9 @@ int purge_nvme(struct work *work, enum purge_method method, struct err *err)
 	if (!controller)
 		return err_set(err, -ENOMEM, "no memory");
 	nvme_identify_controller(&command, controller);
-	r = nvme_send(work, &command, "identify controller (is this an NVMe drive?)", err);
+	r = nvme_send(work, &command, "identify controller", err);
 	if (r < 0)
-		return r;
+		return no_such_drive(work, "NVMe", r, err);
 	switch (method) {
 	case PURGE_NVME_FORMAT:
 		return nvme_format_one(work, controller, NVME_ERASE_USER_DATA, err);
@@ -198,12 +207,14 @@ static int ata_send(struct work *work, struct ata_command *command, struct err *
 
 static int ata_read_identify(struct work *work, uint16_t identify[256], struct err *err)
 {
-	struct ata_command command = { .what = "identify (is this an ATA drive?)", .reads = true };
+	struct ata_command command = { .what = "identify", .reads = true };
 	int r;
 
 	ata_identify(command.cdb);
 	r = ata_send(work, &command, err);
-	for (size_t i = 0; r == 0 && i < 256; i++)
+	if (r < 0)
+		return no_such_drive(work, "ATA", r, err);
+	for (size_t i = 0; i < 256; i++)
 		identify[i] = (uint16_t)(command.data[2 * i] | command.data[2 * i + 1] << 8);
 	return r;
 }

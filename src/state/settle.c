@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/defer.h"
 #include "state/work.h"
 #include "stats/level.h"
 #include "stats/steady.h"
@@ -128,7 +127,6 @@ static int settle_down(void *ctx, struct err *err)
 	struct work *work = ctx;
 	const struct step_settle *settle = &work->step->settle;
 	struct rounds r = { .iops = calloc(settle->round_count_max, sizeof(double)) };
-	DEFER(defer_free) double *iops = r.iops;
 	int result = 0;
 
 	if (!r.iops)
@@ -146,6 +144,7 @@ static int settle_down(void *ctx, struct err *err)
 	if (result == 0)
 		tell(work, &r);
 	free(r.seconds);
+	free(r.iops);
 	return result;
 }
 

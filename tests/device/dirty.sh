@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 plan 41
 need_loop
+touch "$WORK/begun"
 need_commands mkfs.xfs mkfs.btrfs
 
 # make_fs TYPE SIZE: mounted at $WORK/TYPE with an empty directory in it; its device in $loop.

@@ -151,6 +151,10 @@ tidy()
 				losetup -d "$device"
 			done
 	fi
+	# Ledgers of our devices, which go by the path of their files, and checkpoints of ours.
+	rm -f "/var/lib/tare/ledger/"*"$(basename "$WORK" | tr . _)"*
+	[ ! -e "$WORK/begun" ] || find /var/lib/tare/checkpoints -name 'precondition-*' \
+		-newer "$WORK/begun" -delete 2>/dev/null
 	rm -rf "$WORK"
 	if [ "$tap_count" != "$tap_plan" ]; then
 		echo "# $tap_count of $tap_plan tests ran"
