@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "base/random.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -15,43 +15,30 @@
 #include "cli/stop.h"
 #include "protocol/protocol.h"
 #include "protocol/seeds.h"
-#include "target/testfile.h"
 
 /* --- where checkpoints are kept ----------------------------------------------------------- */
 
-static int make_directories(char *path, struct err *err)
-{
-	for (char *at = path + 1; *at; at++) {
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return err_errno(err, -errno, "directory '%s'", path);
-		*at = '/';
-	}
-	return 0;
-}
-
-/* One for each protocol and target, beside the notes of test files. */
+/* One for each protocol and target. */
 static int checkpoint_path(const struct invocation *inv, char *ret, size_t ret_bytes,
 			   struct err *err)
 {
-	char notes[PATH_MAX], resolved[PATH_MAX];
+	char directory[PATH_MAX], resolved[PATH_MAX];
 	const char *target = inv->words[1];
 	uint64_t hash = 0;
+	int r = paths_state(directory, sizeof(directory), "checkpoints");
 
-	if (testfile_notes_directory(notes, sizeof(notes)) < 0)
-		return err_set(err, -ENOENT,
-			       "neither XDG_STATE_HOME nor HOME says where to keep "
-			       "the checkpoint");
+	if (r == 0)
+		r = paths_make(directory);
+	if (r < 0)
+		return err_errno(err, r, "the directory for checkpoints");
 	if (realpath(target, resolved))
 		target = resolved;
 	for (const char *c = target; *c; c++)
 		hash = random_mix(hash ^ (uint64_t)*c);
-	if ((size_t)snprintf(ret, ret_bytes, "%s/../checkpoints/%s-%016llx", notes, inv->words[0],
+	if ((size_t)snprintf(ret, ret_bytes, "%s/%s-%016llx", directory, inv->words[0],
 			     (unsigned long long)hash) >= ret_bytes)
-		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", notes);
-	return make_directories(ret, err);
+		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", directory);
+	return 0;
 }
 
 /* --- progress ----------------------------------------------------------------------------- */

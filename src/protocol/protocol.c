@@ -163,7 +163,8 @@ int protocol_run(const struct protocol *protocol, const struct protocol_options 
 	sitting_close(kit.sitting);
 	if (r == 0 && ret->resumed_count)
 		kit_note(&kit, "resumed: %zu cells are from before", ret->resumed_count);
-	if (r == 0)
+	/* What did not begin leaves nothing to go on with. */
+	if (r == 0 || ret->cell_count == 0)
 		checkpoint_remove(kit.checkpoint);
 	else
 		checkpoint_close(kit.checkpoint);
