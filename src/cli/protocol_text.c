@@ -106,7 +106,9 @@ void protocol_text_forecast(const struct protocol *protocol, const struct protoc
 	}
 	text_add(ret, "%s takes at most ", protocol->name);
 	add_totals(o, ret);
-	text_add(ret, "\nif the drive does %s sequentially and %s at random; as slow as such drives get\n",
+	text_add(ret,
+		 "\nif the drive does %s sequentially and %s at random; as slow as such drives "
+		 "get\n",
 		 units_format_rate_bytes(o->assumed_sequential_bytes_per_s, sequential),
 		 units_format_rate_bytes(o->assumed_random_bytes_per_s, random));
 	if (protocol->writes && o->result.target.kind == TARGET_BLOCK)

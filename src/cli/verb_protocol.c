@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "base/random.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -14,42 +14,31 @@
 #include "cli/protocol_text.h"
 #include "cli/stop.h"
 #include "protocol/protocol.h"
-#include "target/testfile.h"
+#include "protocol/seeds.h"
 
 /* --- where checkpoints are kept ----------------------------------------------------------- */
 
-static int make_directories(char *path, struct err *err)
-{
-	for (char *at = path + 1; *at; at++) {
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return err_errno(err, -errno, "directory '%s'", path);
-		*at = '/';
-	}
-	return 0;
-}
-
-/* One for each protocol and target, beside the notes of test files. */
+/* One for each protocol and target. */
 static int checkpoint_path(const struct invocation *inv, char *ret, size_t ret_bytes,
 			   struct err *err)
 {
-	char notes[PATH_MAX], resolved[PATH_MAX];
+	char directory[PATH_MAX], resolved[PATH_MAX];
 	const char *target = inv->words[1];
 	uint64_t hash = 0;
+	int r = paths_state(directory, sizeof(directory), "checkpoints");
 
-	if (testfile_notes_directory(notes, sizeof(notes)) < 0)
-		return err_set(err, -ENOENT, "neither XDG_STATE_HOME nor HOME says where to keep "
-			       "the checkpoint");
+	if (r == 0)
+		r = paths_make(directory);
+	if (r < 0)
+		return err_errno(err, r, "the directory for checkpoints");
 	if (realpath(target, resolved))
 		target = resolved;
 	for (const char *c = target; *c; c++)
 		hash = random_mix(hash ^ (uint64_t)*c);
-	if ((size_t)snprintf(ret, ret_bytes, "%s/../checkpoints/%s-%016llx", notes, inv->words[0],
+	if ((size_t)snprintf(ret, ret_bytes, "%s/%s-%016llx", directory, inv->words[0],
 			     (unsigned long long)hash) >= ret_bytes)
-		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", notes);
-	return make_directories(ret, err);
+		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", directory);
+	return 0;
 }
 
 /* --- progress ----------------------------------------------------------------------------- */
@@ -124,10 +113,13 @@ static int check_options(const struct invocation *inv, const struct protocol *pr
 	static const struct {
 		const char *option, *protocols;
 	} only[] = {
-		{ "idle", "three-state contamination" }, { "repeat", "three-state" },
-		{ "cell", "steady" }, { "client", "steady" }, { "plan", "contamination" },
+		{ "idle", "three-state techgage contamination fill-level" },
+		{ "repeat", "three-state techgage" },
+		{ "cell", "steady degrade-recover" },
+		{ "client", "steady" },
+		{ "plan", "contamination" },
 	};
-	const bool given[] = { inv->idle_ns, inv->cycle_count > 1, inv->cell_ns, inv->client,
+	const bool given[] = { inv->idle_ns, inv->cycle_count, inv->cell_ns, inv->client,
 			       inv->plan_path[0] };
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
@@ -140,8 +132,8 @@ static int check_options(const struct invocation *inv, const struct protocol *pr
 /* Whether the target is written: always, or only where that was allowed. */
 static bool writes(const struct invocation *inv, const struct protocol *protocol)
 {
-	return protocol->writes || (protocol->writes_if_allowed &&
-				    (inv->erase_data || inv->expendable[0]));
+	return protocol->writes ||
+	       (protocol->writes_if_allowed && (inv->erase_data || inv->expendable[0]));
 }
 
 static int prepare(struct invocation *inv, const struct protocol *protocol,
@@ -235,6 +227,24 @@ static int list(struct invocation *inv)
 	return exit_code;
 }
 
+#define SEED_COUNT 10
+
+static int run_seeds(struct invocation *inv)
+{
+	struct text text = TEXT_INIT;
+	struct err err = { 0 };
+	struct seeds seeds;
+	int exit_code;
+
+	if (seeds_run(&seeds, SEED_COUNT, &err) < 0)
+		return fail(inv, &err);
+	seeds_markdown(&seeds, &text);
+	seeds_done(&seeds);
+	exit_code = print_words(inv, "seeds", &text);
+	text_done(&text);
+	return exit_code;
+}
+
 static int protocol_verb_run(struct invocation *inv)
 {
 	const struct protocol *protocol;
@@ -242,6 +252,8 @@ static int protocol_verb_run(struct invocation *inv)
 
 	if (inv->word_count == 0 || strcmp(inv->words[0], "list") == 0)
 		return list(inv);
+	if (strcmp(inv->words[0], "seeds") == 0 && inv->word_count == 1)
+		return run_seeds(inv);
 	protocol = protocol_find(inv->words[0]);
 	if (!protocol)
 		return unknown(inv, inv->words[0]);
@@ -252,7 +264,8 @@ static int protocol_verb_run(struct invocation *inv)
 		return fail(inv, &err);
 	}
 	if (inv->forecast && inv->resume) {
-		err_set(&err, -EINVAL, "--forecast is of the whole, --resume of the rest: one of them");
+		err_set(&err, -EINVAL,
+			"--forecast is of the whole, --resume of the rest: one of them");
 		return fail(inv, &err);
 	}
 	return run_named(inv, protocol);
@@ -261,47 +274,94 @@ static int protocol_verb_run(struct invocation *inv)
 #define AT(member) .offset = offsetof(struct invocation, member)
 
 static const struct field protocol_options_fields[] = {
-	{ .name = "forecast", .type = FIELD_BOOL, AT(forecast), .group = "Protocol",
+	{ .name = "forecast",
+	  .type = FIELD_BOOL,
+	  AT(forecast),
+	  .group = "Protocol",
 	  .help = "time, bytes written and drive writes it takes at most; nothing is run" },
-	{ .name = "resume", .type = FIELD_BOOL, AT(resume), .group = "Protocol",
+	{ .name = "resume",
+	  .type = FIELD_BOOL,
+	  AT(resume),
+	  .group = "Protocol",
 	  .help = "go on where a killed or interrupted run of the same command got" },
-	{ .name = "size", .type = FIELD_U64, .unit = UNIT_BYTES, AT(test_file_bytes),
-	  .min = 16 * MIB, .max = INT64_MAX, .group = "Protocol",
+	{ .name = "size",
+	  .type = FIELD_U64,
+	  .unit = UNIT_BYTES,
+	  AT(test_file_bytes),
+	  .min = 16 * MIB,
+	  .max = INT64_MAX,
+	  .group = "Protocol",
 	  .help = "of the test file, or of the part of the drive that is used" },
-	{ .name = "idle", .type = FIELD_U64, .unit = UNIT_NS, AT(idle_ns), .min = 1,
-	  .max = 7 * 86400 * SECOND_NS, .group = "Protocol",
-	  .help = "how long the pause of three-state and contamination is; without it 30 min" },
-	{ .name = "repeat", .type = FIELD_U32, .unit = UNIT_COUNT, AT(cycle_count), .min = 1,
-	  .max = 12, .preset = "1", .group = "Protocol", .help = "whole cycles of three-state" },
-	{ .name = "cell", .type = FIELD_U64, .unit = UNIT_NS, AT(cell_ns), .min = MILLISECOND_NS,
-	  .max = 3600 * SECOND_NS, .group = "Protocol",
-	  .help = "how long a cell of steady is; without it a minute" },
-	{ .name = "client", .type = FIELD_BOOL, AT(client), .group = "Protocol",
+	{ .name = "idle",
+	  .type = FIELD_U64,
+	  .unit = UNIT_NS,
+	  AT(idle_ns),
+	  .min = 1,
+	  .max = 7 * 86400 * SECOND_NS,
+	  .group = "Protocol",
+	  .help = "how long the pause of three-state, techgage, contamination (without it 30 min) "
+		  "or "
+		  "fill-level (15 min) is" },
+	{ .name = "repeat",
+	  .type = FIELD_U32,
+	  .unit = UNIT_COUNT,
+	  AT(cycle_count),
+	  .min = 1,
+	  .max = 12,
+	  .group = "Protocol",
+	  .help = "whole cycles of three-state (without it 1) and techgage (3)" },
+	{ .name = "cell",
+	  .type = FIELD_U64,
+	  .unit = UNIT_NS,
+	  AT(cell_ns),
+	  .min = MILLISECOND_NS,
+	  .max = 3600 * SECOND_NS,
+	  .group = "Protocol",
+	  .help = "how long a cell of steady, or the minute of degrade-recover, is; without it a "
+		  "minute" },
+	{ .name = "client",
+	  .type = FIELD_BOOL,
+	  AT(client),
+	  .group = "Protocol",
 	  .help = "steady with the client's depths, not the enterprise's" },
-	{ .name = "plan", .type = FIELD_TEXT, AT(plan_path), .metavar = "FILE",
-	  .room = sizeof(((struct invocation *)NULL)->plan_path), .group = "Protocol",
+	{ .name = "plan",
+	  .type = FIELD_TEXT,
+	  AT(plan_path),
+	  .metavar = "FILE",
+	  .room = sizeof(((struct invocation *)NULL)->plan_path),
+	  .group = "Protocol",
 	  .help = "the plan that contamination suspects; without it IOMeter's fill" },
-	{ .name = "seed", .type = FIELD_U64, .unit = UNIT_COUNT, AT(protocol_seed), .min = 1,
-	  .max = INT64_MAX, .preset = "1", .group = "Protocol",
+	{ .name = "seed",
+	  .type = FIELD_U64,
+	  .unit = UNIT_COUNT,
+	  AT(protocol_seed),
+	  .min = 1,
+	  .max = INT64_MAX,
+	  .preset = "1",
+	  .group = "Protocol",
 	  .help = "of addresses and orders: the same gives the same requests" },
 	{ .name = NULL },
 };
 
 static const char *const topics[] = {
-	"list", "three-state", "alignment", "contamination", "surface", "steady", "cache", NULL,
+	"list",	  "three-state", "techgage",   "alignment",    "contamination",	  "surface",
+	"steady", "cache",	 "fill-level", "discard-cost", "degrade-recover", "seeds",
+	NULL,
 };
 
 const struct verb verb_protocol = {
 	.name = "protocol",
 	.summary = "procedures with a verdict: trim, alignment, cache, steady state and others",
 	.description =
-		"list names them; NAME alone tells what one does; NAME and a target runs it. A device "
-		"is erased by most of them, so it needs --erase-data; a directory gets a test file; the "
-		"reference drive (sim:NAME) runs in virtual time.\n\n"
-		"Each ends with one sentence, its evidence, and with --json the code of the verdict. "
-		"Finished cells are kept, so that --resume goes on after a crash.",
+		"list names them; seeds runs the procedures of the articles that started this on the "
+		"reference drives of their time and prints a table of their figures and ours; NAME "
+		"alone tells what one does; NAME and a target runs it. A device is erased by most of "
+		"them, so it needs --erase-data; a directory gets a test file; the reference drive "
+		"(sim:NAME) runs in virtual time.\n\n"
+		"Each ends with one sentence, its evidence, and with --json the code of the "
+		"verdict. Finished cells are kept, so that --resume goes on after a crash.",
 	.positional = POSITIONAL_WORDS,
-	.operands = "list | NAME | NAME TARGET",
+	.operands = "list | seeds | NAME | NAME TARGET",
 	.tables = { protocol_options_fields, consent_fields },
 	.topics = topics,
 	.examples = {

@@ -10,7 +10,7 @@
 
 struct sitting {
 	struct session session;
-	struct measure_options options;	/* a copy: session points here */
+	struct measure_options options; /* a copy: session points here */
 };
 
 /* Past the page cache, as every measurement of a procedure will ask it. */
@@ -47,8 +47,8 @@ static int open_session(struct sitting *sitting, const struct sitting_request *r
 	return r;
 }
 
-int sitting_open(struct sitting **ret, const struct sitting_request *request,
-		 struct result *result, struct err *err)
+int sitting_open(struct sitting **ret, const struct sitting_request *request, struct result *result,
+		 struct err *err)
 {
 	struct sitting *sitting = calloc(1, sizeof(*sitting));
 	int r;
@@ -127,8 +127,8 @@ int sitting_measure(struct sitting *sitting, const struct workload *workload,
 	return stopped(s, err);
 }
 
-int sitting_step(struct sitting *sitting, const struct workload *workload,
-		 struct measurement *ret, struct err *err)
+int sitting_step(struct sitting *sitting, const struct workload *workload, struct measurement *ret,
+		 struct err *err)
 {
 	struct session *s = &sitting->session;
 	const struct engine_options options = {
@@ -153,8 +153,8 @@ int sitting_step(struct sitting *sitting, const struct workload *workload,
 	return r < 0 ? err_wrap(err, "%s", workload->name) : 0;
 }
 
-int sitting_state(struct sitting *sitting, const struct step *step,
-		  const struct step_result **ret, struct err *err)
+int sitting_state(struct sitting *sitting, const struct step *step, const struct step_result **ret,
+		  struct err *err)
 {
 	struct session *s = &sitting->session;
 	int r;
@@ -177,40 +177,7 @@ int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err)
 	return stopped(&sitting->session, err);
 }
 
-/* Discards in pieces that every drive takes. */
-#define DISCARD_BYTES (64 * MIB)
-
-static int discard_all(struct sitting *sitting, struct err *err)
-{
-	const struct target_info *info = sitting_target(sitting);
-	struct workload workload = opening();
-	struct measurement m;
-	int r;
-
-	snprintf(workload.name, sizeof(workload.name), "purge");
-	workload.rw = RW_TRIM;
-	workload.block_bytes = info->size_bytes < DISCARD_BYTES ? info->size_bytes : DISCARD_BYTES;
-	workload.depth_count = 1;
-	workload.job_count = 1;
-	workload.seed = 1;
-	r = sitting_step(sitting, &workload, &m, err);
-	measurement_done(&m);
-	return r;
-}
-
 bool sitting_has_erase(const struct sitting *sitting)
 {
 	return sitting->session.target->purge != NULL;
-}
-
-int sitting_purge(struct sitting *sitting, bool *ret_erased, struct err *err)
-{
-	struct session *s = &sitting->session;
-	int r;
-
-	session_begin(s, "purge", 0);
-	*ret_erased = s->target->purge != NULL;
-	r = *ret_erased ? s->target->purge(s->target, err) : discard_all(sitting, err);
-	session_end(s, NULL);
-	return r < 0 ? err_wrap(err, "purge") : 0;
 }

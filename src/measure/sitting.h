@@ -17,19 +17,20 @@
  */
 
 #include "measure/measure.h"
+#include "model/step.h"
 
 struct sitting;
 
 struct sitting_request {
 	const char *target;
-	const struct measure_options *options;	/* borrowed until close; layout_ns_max unused */
-	bool writes;		/* anything but reads will be asked */
-	bool lay_out;		/* write our own test file in full first */
+	const struct measure_options *options; /* borrowed until close; layout_ns_max unused */
+	bool writes;			       /* anything but reads will be asked */
+	bool lay_out;			       /* write our own test file in full first */
 };
 
-int sitting_open(struct sitting **ret, const struct sitting_request *request,
-		 struct result *result, struct err *err);
-void sitting_close(struct sitting *sitting);	/* adds the findings about the target */
+int sitting_open(struct sitting **ret, const struct sitting_request *request, struct result *result,
+		 struct err *err);
+void sitting_close(struct sitting *sitting); /* adds the findings about the target */
 
 const struct target_info *sitting_target(const struct sitting *sitting);
 uint64_t sitting_now_ns(const struct sitting *sitting);
@@ -43,23 +44,19 @@ int sitting_measure(struct sitting *sitting, const struct workload *workload,
 		    const struct measurement **ret, struct err *err);
 
 /* The same without a place in the result: to change the state, or as one of very many. */
-int sitting_step(struct sitting *sitting, const struct workload *workload,
-		 struct measurement *ret, struct err *err);
+int sitting_step(struct sitting *sitting, const struct workload *workload, struct measurement *ret,
+		 struct err *err);
 
 /*
  * A step of the state into the result: purge, fill, dirty, delete, trim, settle, rest. *ret is
  * borrowed until the next one. -EINTR when *stop was raised meanwhile. That something was not
  * reached is no error: ret->reached.
  */
-int sitting_state(struct sitting *sitting, const struct step *step,
-		  const struct step_result **ret, struct err *err);
+int sitting_state(struct sitting *sitting, const struct step *step, const struct step_result **ret,
+		  struct err *err);
 
 /* Nothing is asked of the target for so long. 0 or -EINTR. */
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err);
 
-/*
- * Everything in the target is gone: erased by the drive itself, or, where it has no such
- * command, every address discarded, which is worth as much as the drive's discard.
- */
+/* Whether the drive has an erase of its own that purging uses; else a purge is a discard. */
 bool sitting_has_erase(const struct sitting *sitting);
-int sitting_purge(struct sitting *sitting, bool *ret_erased, struct err *err);

@@ -25,12 +25,12 @@
 #include "protocol/recovery.h"
 
 #define ROUNDS 3
-#define OFFSETS 8			/* starts on sectors of 512 bytes in 4 KiB */
+#define OFFSETS 8 /* starts on sectors of 512 bytes in 4 KiB */
 #define SECTOR 512
-#define UNITS 7				/* 2m: 1 to 64 KiB */
-#define PART_SHARE 0.25			/* written before: with so much free space nothing is cleaned */
+#define UNITS 7		/* 2m: 1 to 64 KiB */
+#define PART_SHARE 0.25 /* written before: with so much free space nothing is cleaned */
 #define PART_MAX (16 * GIB)
-#define CELL_SHARE (1.0 / 64)		/* of the part: twice the part in all, half of the drive */
+#define CELL_SHARE (1.0 / 64) /* of the part: twice the part in all, half of the drive */
 #define CELL_NS (60 * SECOND_NS)
 
 /* Limits (protocols.md section 3; ours). */
@@ -43,8 +43,8 @@ static const uint32_t depths[] = { 1, 3, 32 };
 struct alignment {
 	struct kit *kit;
 	uint64_t part_bytes;
-	struct samples offsets[DEPTHS][OFFSETS + 1];	/* the last: starts on any sector */
-	struct samples units[UNITS][2];			/* starts on 0, on m */
+	struct samples offsets[DEPTHS][OFFSETS + 1]; /* the last: starts on any sector */
+	struct samples units[UNITS][2];		     /* starts on 0, on m */
 };
 
 /* Every cell of a round by number. */
@@ -67,8 +67,9 @@ static struct samples *offset_cell(struct alignment *a, size_t cell, struct cell
 	plan->depth_count = depths[depth];
 	plan->offset_bytes = is_mixed ? 0 : k * SECTOR;
 	plan->align_bytes = is_mixed ? SECTOR : 4 * KIB;
-	snprintf(plan->name, sizeof(plan->name), is_mixed ? "4k on any sector, q%u" :
-		 "4k on %2$zu, q%1$u", depths[depth], k * SECTOR);
+	snprintf(plan->name, sizeof(plan->name),
+		 is_mixed ? "4k on any sector, q%u" : "4k on %2$zu, q%1$u", depths[depth],
+		 k * SECTOR);
 	return &a->offsets[depth][k];
 }
 
@@ -142,7 +143,10 @@ static int prepare(struct alignment *a, struct err *err)
 {
 	const enum target_kind kind = sitting_target(a->kit->sitting)->kind;
 	const struct cell_plan fill = {
-		.name = "fill", .rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 8,
+		.name = "fill",
+		.rw = RW_WRITE,
+		.block_bytes = 128 * KIB,
+		.depth_count = 8,
 		.size_bytes = a->part_bytes,
 	};
 	int r = kit_anchor(a->kit, err);
@@ -160,6 +164,14 @@ static int prepare(struct alignment *a, struct err *err)
 static double cost(const struct samples *on, const struct samples *off)
 {
 	return on->count && off->count ? samples_mean(on) / samples_mean(off) : 0;
+}
+
+/* The rounds agree that off is slower: chance in a few short cells is no unit. */
+static bool is_sure(const struct samples *on, const struct samples *off)
+{
+	const struct estimate drop = estimate_drop(on, off);
+
+	return drop.known && drop.low > 0;
 }
 
 /*
@@ -183,12 +195,13 @@ static uint64_t find_unit(const struct alignment *a)
 		kit_evidence(a->kit, name, "x", costs[i]);
 	}
 	for (size_t i = 0; i < UNITS; i++)
-		if (costs[i] >= COSTS && costs[i] - 1 >= (most - 1) / 2)
+		if (costs[i] >= COSTS && costs[i] - 1 >= (most - 1) / 2 &&
+		    is_sure(&a->units[i][0], &a->units[i][1]))
 			unit = (2ull * SECTOR) << i;
 	return unit;
 }
 
-/* The worst depth's cost of a start off 4 KiB, all k alike; 0 when not measured. */
+/* The worst depth's cost of a start off 4 KiB, all k alike; 0 when there is none for sure. */
 static double find_cost(const struct alignment *a)
 {
 	double worst = 0;
@@ -209,7 +222,8 @@ static double find_cost(const struct alignment *a)
 		kit_evidence(a->kit, name, "x", cost(&a->offsets[d][0], &off));
 		snprintf(name, sizeof(name), "4k on any sector, depth %u, cost", depths[d]);
 		kit_evidence(a->kit, name, "x", mixed);
-		worst = fmax(worst, cost(&a->offsets[d][0], &off));
+		if (is_sure(&a->offsets[d][0], &off))
+			worst = fmax(worst, cost(&a->offsets[d][0], &off));
 	}
 	return worst;
 }
@@ -240,15 +254,24 @@ static void judge(const struct alignment *a)
 	if (!unit && f < COSTS)
 		kit_verdict(a->kit, "indifferent", "Where a write starts makes no difference");
 	else if (!unit)
-		kit_verdict(a->kit, f >= COSTS_MUCH ? "costs-much" : "costs",
-			    "4 KiB writes off 4096 are %.1f times slower; no unit up to 64 KiB shows", f);
+		kit_verdict(
+			a->kit, f >= COSTS_MUCH ? "costs-much" : "costs",
+			"4 KiB writes off 4096 are %.1f times slower; no unit up to 64 KiB shows",
+			f);
 	else if (unit > 4 * KIB)
-		kit_verdict(a->kit, "large-unit", "The drive's unit seems to be %s: smaller writes "
-			    "cost as much as a whole one%s", size, partition);
+		kit_verdict(a->kit, "large-unit",
+			    "The drive's unit seems to be %s: smaller writes "
+			    "cost as much as a whole one%s",
+			    size, partition);
 	else
-		kit_verdict(a->kit, f >= COSTS_MUCH ? "costs-much" : f >= COSTS ? "costs" : "indifferent",
-			    "4 KiB writes off 4096 are %.1f times slower; the drive's unit seems to be "
-			    "%s%s", f, size, partition);
+		kit_verdict(
+			a->kit,
+			f >= COSTS_MUCH ? "costs-much"
+			: f >= COSTS	? "costs"
+					: "indifferent",
+			"4 KiB writes off 4096 are %.1f times slower; the drive's unit seems to be "
+			"%s%s",
+			f, size, partition);
 }
 
 static int run_alignment(struct kit *kit, struct err *err)
@@ -273,9 +296,11 @@ const struct protocol protocol_alignment = {
 	.name = "alignment",
 	.summary = "what a write off the drive's unit costs, and how large the unit is",
 	.description =
-		"Random 4 KiB writes at starts of 0, 512 ... 3584 modulo 4096 and on any sector, at "
+		"Random 4 KiB writes at starts of 0, 512 ... 3584 modulo 4096 and on any sector, "
+		"at "
 		"depths 1, 3 and 32; then pairs of writes on and across boundaries of 1 to 64 KiB. "
-		"Three rounds in shuffled order, in a quarter of the drive (16 GiB at most), which is "
+		"Three rounds in shuffled order, in a quarter of the drive (16 GiB at most), which "
+		"is "
 		"purged and written first.\n\n"
 		"Verdicts: indifferent (below 1.1 times), costs, costs-much (2 times and more), "
 		"large-unit (above 4 KiB).",

@@ -19,8 +19,8 @@
 
 #define SAMPLES 1000
 #define BLOCK_BYTES MIB
-#define STEP_MIN 1.2			/* a plateau is so many times faster than the next */
-#define FAST_SHARE 0.5			/* of the way from the last plateau to the first */
+#define STEP_MIN 1.2   /* a plateau is so many times faster than the next */
+#define FAST_SHARE 0.5 /* of the way from the last plateau to the first */
 
 static const uint64_t pauses_s[] = { 10, 30, 100, 300 };
 #define PAUSES ARRAY_COUNT(pauses_s)
@@ -29,10 +29,10 @@ struct cache {
 	struct kit *kit;
 	uint64_t sample_bytes, block_bytes;
 	size_t sample_count;
-	double *rates;			/* bytes per second */
+	double *rates; /* bytes per second */
 	struct level level;
-	size_t cache_count;		/* samples at the first speed; 0 = there is no first */
-	size_t head_segment;		/* of level.means: the speed of the cache */
+	size_t cache_count;  /* samples at the first speed; 0 = there is no first */
+	size_t head_segment; /* of level.means: the speed of the cache */
 };
 
 static int write_sample(struct cache *c, const char *name, size_t at, double *ret_rate,
@@ -106,7 +106,8 @@ static int refill(struct cache *c, size_t pause, struct err *err)
 			break;
 		count++;
 	}
-	snprintf(name, sizeof(name), "at full speed after %llu s", (unsigned long long)pauses_s[pause]);
+	snprintf(name, sizeof(name), "at full speed after %llu s",
+		 (unsigned long long)pauses_s[pause]);
 	if (r == 0 && !c->kit->forecasting)
 		kit_evidence(c->kit, name, "B", (double)(count * c->sample_bytes));
 	return r;
@@ -147,8 +148,10 @@ static void judge(const struct cache *c)
 
 	add_phases(c);
 	if (c->cache_count) {
-		kit_evidence_within(c->kit, "cache", "B", (const double[3]){ cache_bytes,
-			cache_bytes - (double)c->sample_bytes, cache_bytes + (double)c->sample_bytes });
+		kit_evidence_within(c->kit, "cache", "B",
+				    (const double[3]){ cache_bytes,
+						       cache_bytes - (double)c->sample_bytes,
+						       cache_bytes + (double)c->sample_bytes });
 		kit_verdict(c->kit, "cache-found", "%s for %s, then %s",
 			    units_format_rate_bytes(c->level.means[c->head_segment], fast),
 			    units_format_size(cache_bytes, size),
@@ -173,7 +176,8 @@ static int run_open(struct cache *c, struct err *err)
 	r = refill_all(c, err);
 	if (r == 0 && !c->kit->forecasting) {
 		judge(c);
-		kit_note(c->kit, "a step in speed may also be heat: the temperature is not watched");
+		kit_note(c->kit,
+			 "a step in speed may also be heat: the temperature is not watched");
 	}
 	return r;
 }
@@ -199,7 +203,8 @@ const struct protocol protocol_cache = {
 	.summary = "size and speed of the write cache, and how fast it comes back",
 	.description =
 		"Purge, then sequential writes over the whole drive in a thousand samples of equal "
-		"bytes; plateaus by change points. Then pauses of 10, 30, 100 and 300 s, and after each "
+		"bytes; plateaus by change points. Then pauses of 10, 30, 100 and 300 s, and after "
+		"each "
 		"writes until they are slow again.\n\n"
 		"Verdicts: cache-found, no-cache, drifting.",
 	.writes = true,

@@ -16,7 +16,7 @@
 struct checkpoint {
 	char path[PATH_MAX];
 	int fd;
-	struct protocol_cell *cells;	/* finished before, up to the last anchor */
+	struct protocol_cell *cells; /* finished before, up to the last anchor */
 	size_t count, next;
 };
 
@@ -39,11 +39,10 @@ static json_t *cell_json(const struct protocol_cell *cell)
 {
 	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I}", "cell", cell->name,
 			 "bytes", (json_int_t)cell->bytes, "ns", (json_int_t)cell->duration_ns,
-			 "rate", cell->bytes_per_s, "iops", cell->iops,
-			 "p50", (json_int_t)cell->latency_ns_p50,
-			 "p99", (json_int_t)cell->latency_ns_p99,
-			 "p999", (json_int_t)cell->latency_ns_p999,
-			 "max", (json_int_t)cell->latency_ns_max);
+			 "rate", cell->bytes_per_s, "iops", cell->iops, "p50",
+			 (json_int_t)cell->latency_ns_p50, "p99", (json_int_t)cell->latency_ns_p99,
+			 "p999", (json_int_t)cell->latency_ns_p999, "max",
+			 (json_int_t)cell->latency_ns_max);
 }
 
 static bool cell_parse(json_t *line, struct protocol_cell *ret)
@@ -75,7 +74,8 @@ static int check_identity(const struct checkpoint *c, const char *line, const ch
 	if (!found || strcmp(found, identity) != 0) {
 		r = err_set(err, -ESTALE, "checkpoint '%s' is of another run: %s", c->path,
 			    found ? found : "not readable");
-		err_hint(err, "repeat that command with --resume, or leave --resume out to begin anew");
+		err_hint(err,
+			 "repeat that command with --resume, or leave --resume out to begin anew");
 	}
 	json_decref(object);
 	return r;
@@ -126,10 +126,10 @@ static int open_old(struct checkpoint *c, const char *identity, struct err *err)
 	int r;
 
 	if (!file)
-		return errno == ENOENT ?
-			err_set(err, -ENOENT, "there is nothing to resume: no checkpoint '%s'",
-				c->path) :
-			err_errno(err, -errno, "checkpoint '%s'", c->path);
+		return errno == ENOENT
+			       ? err_set(err, -ENOENT,
+					 "there is nothing to resume: no checkpoint '%s'", c->path)
+			       : err_errno(err, -errno, "checkpoint '%s'", c->path);
 	r = load(c, file, identity, err);
 	fclose(file);
 	return r;
@@ -185,7 +185,8 @@ bool checkpoint_take(struct checkpoint *c, const char *name, struct protocol_cel
 	if (strcmp(c->cells[c->next].name, name) != 0) {
 		*ret_error = err_set(err, -ESTALE, "checkpoint '%s' has '%s' where '%s' is next",
 				     c->path, c->cells[c->next].name, name);
-		err_hint(err, "it was written by another version: leave --resume out to begin anew");
+		err_hint(err,
+			 "it was written by another version: leave --resume out to begin anew");
 		return false;
 	}
 	*ret = c->cells[c->next++];

@@ -31,7 +31,7 @@
 
 /* Limits (protocols.md section 4; ours). */
 #define CHANGE_MIN 0.10
-#define WRITTEN_CLEAN 0.01		/* of the capacity */
+#define WRITTEN_CLEAN 0.01 /* of the capacity */
 #define WRITTEN_FULL 0.90
 
 enum when { CONTROL, BEFORE, AFTER, RESTED, TIMES };
@@ -57,8 +57,11 @@ struct contamination {
 static int drain(struct contamination *c, enum when when, struct err *err)
 {
 	struct cell_plan plan = {
-		.rw = RW_RANDWRITE, .block_bytes = 4 * KIB, .depth_count = 32,
-		.io_bytes = kit_share(c->kit, DRAIN_SHARE, 4 * KIB), .repeat = true,
+		.rw = RW_RANDWRITE,
+		.block_bytes = 4 * KIB,
+		.depth_count = 32,
+		.io_bytes = kit_share(c->kit, DRAIN_SHARE, 4 * KIB),
+		.repeat = true,
 	};
 
 	snprintf(plan.name, sizeof(plan.name), "%s: random writes", when_names[when]);
@@ -96,12 +99,18 @@ static int probe(struct contamination *c, enum when when, struct err *err)
 static int run_iometer(struct contamination *c, struct err *err)
 {
 	const struct cell_plan fill = {
-		.name = "IOMeter prepares its file", .rw = RW_WRITE,
-		.block_bytes = IOMETER_BLOCK_BYTES, .depth_count = 1,
+		.name = "IOMeter prepares its file",
+		.rw = RW_WRITE,
+		.block_bytes = IOMETER_BLOCK_BYTES,
+		.depth_count = 1,
 	};
 	const struct cell_plan test = {
-		.name = "IOMeter reads", .rw = RW_RANDREAD, .block_bytes = 4 * KIB, .depth_count = 1,
-		.runtime_ns = IOMETER_NS, .io_bytes = c->kit->capacity_bytes / 100 / (4 * KIB) * (4 * KIB),
+		.name = "IOMeter reads",
+		.rw = RW_RANDREAD,
+		.block_bytes = 4 * KIB,
+		.depth_count = 1,
+		.runtime_ns = IOMETER_NS,
+		.io_bytes = c->kit->capacity_bytes / 100 / (4 * KIB) * (4 * KIB),
 		.repeat = true,
 	};
 	int r = kit_step(c->kit, &fill, NULL, err);
@@ -122,10 +131,13 @@ static int run_plan(struct contamination *c, struct err *err)
 			continue;
 		}
 		if (plan->phases[i].kind != PHASE_MEASURE)
-			return err_set(err, -EOPNOTSUPP, "contamination: phase %zu of the plan is no "
-				       "measurement", i + 1);
+			return err_set(err, -EOPNOTSUPP,
+				       "contamination: phase %zu of the plan is no "
+				       "measurement",
+				       i + 1);
 		if (!workload.name[0])
-			snprintf(workload.name, sizeof(workload.name), "the plan, phase %zu", i + 1);
+			snprintf(workload.name, sizeof(workload.name), "the plan, phase %zu",
+				 i + 1);
 		r = kit_run(c->kit, &workload, true, NULL, err);
 	}
 	return r;
@@ -154,12 +166,14 @@ static void add_evidence(const struct contamination *c, size_t i, const struct e
 	}
 	snprintf(name, sizeof(name), "%s: change", metrics[i].words);
 	if (drop->known)
-		kit_evidence_within(c->kit, name, "%", (const double[3]){
-			-100 * drop->value, -100 * drop->high, -100 * drop->low });
+		kit_evidence_within(c->kit, name, "%",
+				    (const double[3]){ -100 * drop->value, -100 * drop->high,
+						       -100 * drop->low });
 	snprintf(name, sizeof(name), "%s: change after a pause", metrics[i].words);
 	if (rested->known)
-		kit_evidence_within(c->kit, name, "%", (const double[3]){
-			-100 * rested->value, -100 * rested->high, -100 * rested->low });
+		kit_evidence_within(c->kit, name, "%",
+				    (const double[3]){ -100 * rested->value, -100 * rested->high,
+						       -100 * rested->low });
 }
 
 /* Sure to be beyond the limit in either direction. */
@@ -176,12 +190,15 @@ static void judge_change(const struct contamination *c, size_t i, const struct e
 
 	units_format_size((double)c->plan_written_bytes, written);
 	if (drop->value > 0)
-		kit_verdict(c->kit, "changes-the-drive", "It writes %s and changes the drive: %s %.0f %% "
-			    "slower, %.0f %% after a pause", written, metrics[i].words,
-			    100 * drop->value, 100 * rested->value);
+		kit_verdict(c->kit, "changes-the-drive",
+			    "It writes %s and changes the drive: %s %.0f %% "
+			    "slower, %.0f %% after a pause",
+			    written, metrics[i].words, 100 * drop->value, 100 * rested->value);
 	else
-		kit_verdict(c->kit, "heals-the-drive", "It writes %s and heals the drive: %s %.0f %% "
-			    "faster", written, metrics[i].words, -100 * drop->value);
+		kit_verdict(c->kit, "heals-the-drive",
+			    "It writes %s and heals the drive: %s %.0f %% "
+			    "faster",
+			    written, metrics[i].words, -100 * drop->value);
 }
 
 static void judge_written(const struct contamination *c, double widest)
@@ -191,11 +208,15 @@ static void judge_written(const struct contamination *c, double widest)
 
 	units_format_size((double)c->plan_written_bytes, written);
 	if (widest > 2 * CHANGE_MIN)
-		kit_verdict(c->kit, "cannot-tell", "The probes scatter too much: a change of %.0f %% would "
-			    "not have shown", 100 * widest);
+		kit_verdict(c->kit, "cannot-tell",
+			    "The probes scatter too much: a change of %.0f %% would "
+			    "not have shown",
+			    100 * widest);
 	else if (share >= WRITTEN_FULL)
-		kit_verdict(c->kit, "fills-the-drive", "It writes %s, all there is, without a change in "
-			    "speed", written);
+		kit_verdict(c->kit, "fills-the-drive",
+			    "It writes %s, all there is, without a change in "
+			    "speed",
+			    written);
 	else if (share > WRITTEN_CLEAN)
 		kit_verdict(c->kit, "writes", "It writes %s, without a change in speed", written);
 	else
@@ -207,8 +228,7 @@ static bool is_own_doing(const struct contamination *c, size_t i, const struct e
 {
 	const struct estimate own = estimate_drop(&c->rates[CONTROL][i], &c->rates[BEFORE][i]);
 
-	return own.known && own.value * drop->value > 0 &&
-	       fabs(own.value) > fabs(drop->value) / 2;
+	return own.known && own.value * drop->value > 0 && fabs(own.value) > fabs(drop->value) / 2;
 }
 
 static void judge(const struct contamination *c)
@@ -219,15 +239,16 @@ static void judge(const struct contamination *c)
 	bool own_doing = false;
 
 	for (size_t i = 0; i < METRICS; i++) {
-		const struct estimate drop = estimate_drop(&c->rates[BEFORE][i], &c->rates[AFTER][i]);
-		const struct estimate rested = estimate_drop(&c->rates[BEFORE][i],
-							     &c->rates[RESTED][i]);
+		const struct estimate drop =
+			estimate_drop(&c->rates[BEFORE][i], &c->rates[AFTER][i]);
+		const struct estimate rested =
+			estimate_drop(&c->rates[BEFORE][i], &c->rates[RESTED][i]);
 
 		add_evidence(c, i, &drop, &rested);
 		widest = fmax(widest, fmax(fabs(drop.low), fabs(drop.high)));
 		own_doing |= is_change(&drop) && is_own_doing(c, i, &drop);
-		if (is_change(&drop) && !is_own_doing(c, i, &drop) && (worst_metric == METRICS ||
-					 fabs(drop.value) > fabs(worst.value))) {
+		if (is_change(&drop) && !is_own_doing(c, i, &drop) &&
+		    (worst_metric == METRICS || fabs(drop.value) > fabs(worst.value))) {
 			worst_metric = i;
 			worst = drop;
 			worst_rested = rested;
@@ -237,7 +258,8 @@ static void judge(const struct contamination *c)
 	if (worst_metric < METRICS)
 		judge_change(c, worst_metric, &worst, &worst_rested);
 	else if (own_doing)
-		kit_verdict(c->kit, "cannot-tell", "The drive was not steady: the probes alone change its "
+		kit_verdict(c->kit, "cannot-tell",
+			    "The drive was not steady: the probes alone change its "
 			    "speed as much");
 	else
 		judge_written(c, widest);
@@ -267,13 +289,16 @@ static int run_contamination(struct kit *kit, struct err *err)
 const struct protocol protocol_contamination = {
 	.name = "contamination",
 	.summary = "whether a test changes the drive it measures",
-	.description =
-		"Random writes over a tenth of the drive and five rounds of short write probes, twice; "
-		"the plan; the same again; 30 min without I/O (--idle); the same again. The drive is "
-		"taken as it is. The plan is that of --plan; without one it is what IOMeter does to a new partition: it fills it with its file, then "
-		"reads.\n\n"
-		"Verdicts: changes-the-drive, heals-the-drive (10 % and more), fills-the-drive, writes "
-		"(more than 1 % of it), clean, cannot-tell.",
+	.description = "Random writes over a tenth of the drive and five rounds of short write "
+		       "probes, twice; "
+		       "the plan; the same again; 30 min without I/O (--idle); the same again. The "
+		       "drive is "
+		       "taken as it is. The plan is that of --plan; without one it is what IOMeter "
+		       "does to a new partition: it fills it with its file, then "
+		       "reads.\n\n"
+		       "Verdicts: changes-the-drive, heals-the-drive (10 % and more), "
+		       "fills-the-drive, writes "
+		       "(more than 1 % of it), clean, cannot-tell.",
 	.writes = true,
 	.run = run_contamination,
 };

@@ -90,7 +90,11 @@ uint64_t kit_share(const struct kit *kit, double share, uint64_t block_bytes)
 
 bool kit_discards(const struct kit *kit)
 {
-	return sitting_target(kit->sitting)->discard_max_bytes > 0;
+	const struct target_info *info = sitting_target(kit->sitting);
+
+	/* A file system takes holes, whatever becomes of them below. */
+	return info->discard_max_bytes > 0 || info->kind == TARGET_DIRECTORY ||
+	       info->kind == TARGET_FILE;
 }
 
 struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan)
@@ -108,8 +112,8 @@ struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan
 	w.depth_count = plan->depth_count ? plan->depth_count : 1;
 	w.job_count = 1;
 	w.offset.bytes = plan->offset_bytes;
-	w.size.bytes = plan->size_bytes ? plan->size_bytes : rest / plan->block_bytes *
-							     plan->block_bytes;
+	w.size.bytes =
+		plan->size_bytes ? plan->size_bytes : rest / plan->block_bytes * plan->block_bytes;
 	w.io_size_bytes = plan->io_bytes;
 	w.runtime_ns = plan->runtime_ns;
 	w.ramp_ns = plan->ramp_ns;
@@ -137,7 +141,8 @@ static void cell_of(const char *name, const struct measurement *m, struct protoc
 	for (int kind = OP_READ; kind <= OP_TRIM; kind++) {
 		count += m->ops[kind].count;
 		ret->bytes += m->ops[kind].bytes;
-		if (m->ops[kind].latency)
+		/* Of discards only where there is nothing else: who waits is the reader. */
+		if (m->ops[kind].latency && (kind != OP_TRIM || !all.count))
 			histogram_merge(&all, m->ops[kind].latency);
 	}
 	if (m->duration_ns) {
@@ -152,6 +157,8 @@ static void cell_of(const char *name, const struct measurement *m, struct protoc
 
 static double share_of_writes(const struct workload *w)
 {
+	if (w->trim_ppm == PPM)
+		return 0;
 	switch (w->rw) {
 	case RW_WRITE:
 	case RW_RANDWRITE:
@@ -171,12 +178,15 @@ static void forecast_cell(struct kit *kit, const struct workload *w, struct prot
 	const bool trims = w->rw == RW_TRIM || w->rw == RW_RANDTRIM;
 	const double rate = workload_is_random(w) ? o->assumed_random_bytes_per_s
 						  : o->assumed_sequential_bytes_per_s;
-	const uint64_t pass = w->io_size_bytes ? w->io_size_bytes : w->size.bytes;
+	const uint64_t pitch = w->stride_bytes ? w->stride_bytes : w->align_bytes;
+	/* One pass touches a block in each stride, or in each place to start at. */
+	const uint64_t range =
+		pitch > w->block_bytes ? w->size.bytes / pitch * w->block_bytes : w->size.bytes;
+	const uint64_t pass = w->io_size_bytes ? w->io_size_bytes : range;
 	const double pass_ns = (double)pass / rate * 1e9;
 	double ns = pass_ns;
 
-	*ret = (struct protocol_cell){ .bytes_per_s = rate,
-				       .iops = rate / (double)w->block_bytes };
+	*ret = (struct protocol_cell){ .bytes_per_s = rate, .iops = rate / (double)w->block_bytes };
 	memcpy(ret->name, w->name, sizeof(ret->name));
 	if (w->runtime_ns && (!w->io_size_bytes || pass_ns > (double)w->runtime_ns))
 		ns = (double)(w->runtime_ns + w->ramp_ns);
@@ -229,8 +239,8 @@ static int take(struct kit *kit, const char *name, struct protocol_cell *ret, st
 	return r;
 }
 
-int kit_run(struct kit *kit, const struct workload *w, bool in_result,
-	    struct protocol_cell *ret, struct err *err)
+int kit_run(struct kit *kit, const struct workload *w, bool in_result, struct protocol_cell *ret,
+	    struct err *err)
 {
 	struct protocol_cell room, *cell = ret ? ret : &room;
 	int r;
@@ -313,32 +323,52 @@ int kit_idle(struct kit *kit, const char *name, uint64_t idle_ns, struct err *er
 	return finish_still(kit, &cell, err);
 }
 
-/* The method is part of the cell's name, so that a resume knows it. */
-int kit_purge(struct kit *kit, bool *ret_erased, struct err *err)
+/* Of the state's figures what a cell has room for. */
+static void cell_of_step(const struct step_result *done, struct protocol_cell *ret)
 {
-	struct protocol_cell cell = { 0 };
-	bool erased = sitting_has_erase(kit->sitting);
-	uint64_t begin_ns;
-	int r;
+	ret->bytes = done->written_bytes ? done->written_bytes : done->discard_asked_bytes;
+	ret->duration_ns = done->duration_ns;
+	if (done->duration_ns)
+		ret->bytes_per_s = (double)ret->bytes * 1e9 / (double)done->duration_ns;
+}
 
-	snprintf(cell.name, sizeof(cell.name), "purge by %s", erased ? "erase" : "discard");
-	if (ret_erased)
-		*ret_erased = erased;
-	r = take(kit, cell.name, &cell, err);
+int kit_state(struct kit *kit, const char *name, const struct step *step, struct protocol_cell *ret,
+	      struct err *err)
+{
+	struct protocol_cell room, *cell = ret ? ret : &room;
+	const struct step_result *done;
+	int r = take(kit, name, cell, err);
+
 	if (r < 0)
 		return r;
 	if (r > 0) {
-		add_cell(kit, &cell);
+		add_cell(kit, cell);
+		kit->outcome->total_ns += cell->duration_ns;
 		return 0;
 	}
+	*cell = (struct protocol_cell){ 0 };
+	snprintf(cell->name, sizeof(cell->name), "%s", name);
 	if (!kit->forecasting) {
-		begin_ns = sitting_now_ns(kit->sitting);
-		r = sitting_purge(kit->sitting, &erased, err);
+		r = sitting_state(kit->sitting, step, &done, err);
 		if (r < 0)
-			return r;
-		cell.duration_ns = sitting_now_ns(kit->sitting) - begin_ns;
+			return err_wrap(err, "%s", name);
+		cell_of_step(done, cell);
+		kit->outcome->written_bytes += done->written_bytes;
+		kit->has_gap = false;
 	}
-	return finish_still(kit, &cell, err);
+	return finish_still(kit, cell, err);
+}
+
+/* The method is part of the cell's name: a resume on another kind of drive is found out. */
+int kit_purge(struct kit *kit, bool *ret_erased, struct err *err)
+{
+	const bool erased = sitting_has_erase(kit->sitting);
+	struct step step;
+
+	step_init(&step, STEP_PURGE);
+	if (ret_erased)
+		*ret_erased = erased;
+	return kit_state(kit, erased ? "purge by erase" : "purge by discard", &step, NULL, err);
 }
 
 int kit_anchor(struct kit *kit, struct err *err)

@@ -18,33 +18,33 @@ struct kit {
 	const struct protocol *protocol;
 	const struct protocol_options *options;
 	struct protocol_outcome *outcome;
-	struct sitting *sitting;	/* open, also in a forecast (then for reading only) */
-	uint64_t capacity_bytes;	/* of what may be used, from address 0 */
+	struct sitting *sitting; /* open, also in a forecast (then for reading only) */
+	uint64_t capacity_bytes; /* of what may be used, from address 0 */
 	uint64_t logical_block_bytes;
 	bool forecasting, is_virtual;
-	bool may_write;			/* writes, or writes_if_allowed with consent */
-	struct checkpoint *checkpoint;	/* NULL when none is kept */
-	bool has_gap;			/* the next cell is the first after a resume */
+	bool may_write;		       /* writes, or writes_if_allowed with consent */
+	struct checkpoint *checkpoint; /* NULL when none is kept */
+	bool has_gap;		       /* the next cell is the first after a resume */
 	uint64_t cell_index;
 };
 
 /* A cell to be run: one size, one kind, past the page cache. */
 struct cell_plan {
 	char name[64];
-	uint32_t rw;			/* enum workload_rw */
-	uint32_t read_ppm;		/* of a mix */
+	uint32_t rw;	   /* enum workload_rw */
+	uint32_t read_ppm; /* of a mix */
 	uint64_t block_bytes;
 	uint32_t depth_count;
-	uint64_t offset_bytes;		/* where the range begins: starts are congruent to it */
-	uint64_t size_bytes;		/* of the range; 0 = the rest of the capacity */
-	uint64_t align_bytes;		/* of starts, from offset; 0 = the block's */
-	uint64_t io_bytes;		/* 0 = one pass over the range, or runtime */
-	uint64_t runtime_ns;		/* 0 = by bytes */
+	uint64_t offset_bytes; /* where the range begins: starts are congruent to it */
+	uint64_t size_bytes;   /* of the range; 0 = the rest of the capacity */
+	uint64_t align_bytes;  /* of starts, from offset; 0 = the block's */
+	uint64_t io_bytes;     /* 0 = one pass over the range, or runtime */
+	uint64_t runtime_ns;   /* 0 = by bytes */
 	uint64_t ramp_ns;
-	bool repeat;			/* random with repetition */
-	bool flush;			/* with io_bytes: the time until all is on the medium counts;
-					 * one more block is written after it */
-	bool quiet;			/* one of very many: not told to the observer */
+	bool repeat; /* random with repetition */
+	bool flush;  /* with io_bytes: the time until all is on the medium counts;
+		      * one more block is written after it */
+	bool quiet;  /* one of very many: not told to the observer */
 };
 
 /* Measured, with its place in the result and its findings. */
@@ -59,7 +59,12 @@ int kit_run(struct kit *kit, const struct workload *workload, bool in_result,
 struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan);
 
 int kit_idle(struct kit *kit, const char *name, uint64_t idle_ns, struct err *err);
-/* *ret_erased: by the drive itself; else by discarding everything. May be NULL. */
+/* A step of the state: a cell of what it wrote or discarded. ret may be NULL. */
+int kit_state(struct kit *kit, const char *name, const struct step *step, struct protocol_cell *ret,
+	      struct err *err);
+
+/* By the drive's own erase or by a discard: as state/purge.h chooses. *ret_erased: by the drive
+ * itself; else by discarding everything. May be NULL. */
 int kit_purge(struct kit *kit, bool *ret_erased, struct err *err);
 
 /* From here on the procedure makes its own state: a resume may begin here. */

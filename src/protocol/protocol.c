@@ -14,14 +14,20 @@
 
 extern const struct protocol protocol_three_state, protocol_alignment, protocol_contamination;
 extern const struct protocol protocol_surface, protocol_steady, protocol_cache;
+extern const struct protocol protocol_discard_cost;
+extern const struct protocol protocol_techgage, protocol_fill_level, protocol_degrade_recover;
 
 const struct protocol *const protocols[] = {
 	&protocol_three_state,
+	&protocol_techgage,
 	&protocol_alignment,
 	&protocol_contamination,
 	&protocol_surface,
 	&protocol_steady,
 	&protocol_cache,
+	&protocol_fill_level,
+	&protocol_discard_cost,
+	&protocol_degrade_recover,
 	NULL,
 };
 
@@ -60,7 +66,8 @@ static int check_target(const struct protocol *protocol, const struct target_inf
 			struct err *err)
 {
 	if (info->kind == TARGET_NULL || info->kind == TARGET_CHAR)
-		return err_set(err, -EOPNOTSUPP, "%s: %s has no state a protocol could find out about",
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: %s has no state a protocol could find out about",
 			       protocol->name, info->spec);
 	return 0;
 }
@@ -121,16 +128,18 @@ static int open_checkpoint(struct kit *kit, struct err *err)
 
 	/* A drive in virtual time is new in each process: it must go through all of it again. */
 	if (kit->is_virtual && o->resume)
-		kit_note(kit, "the reference drive does not outlive a process: everything was done again");
+		kit_note(kit, "the reference drive does not outlive a process: everything was done "
+			      "again");
 	if (!o->checkpoint || kit->forecasting || kit->is_virtual)
 		return 0;
-	snprintf(identity, sizeof(identity), "%s on %.256s, serial %s, %llu bytes, seed %llu, "
-		 "idle %llu ns, cells %llu ns, %u cycles%s", kit->protocol->name, info->spec,
-		 info->serial[0] ? info->serial : "none", (unsigned long long)kit->capacity_bytes,
-		 (unsigned long long)kit->outcome->seed, (unsigned long long)o->idle_ns,
-		 (unsigned long long)o->cell_ns, o->repeat_count, o->client ? ", client" : "");
-	return checkpoint_open(&kit->checkpoint, o->checkpoint, identity,
-			       o->resume, err);
+	snprintf(identity, sizeof(identity),
+		 "%s on %.256s, serial %s, %llu bytes, seed %llu, "
+		 "idle %llu ns, cells %llu ns, %u cycles%s",
+		 kit->protocol->name, info->spec, info->serial[0] ? info->serial : "none",
+		 (unsigned long long)kit->capacity_bytes, (unsigned long long)kit->outcome->seed,
+		 (unsigned long long)o->idle_ns, (unsigned long long)o->cell_ns, o->repeat_count,
+		 o->client ? ", client" : "");
+	return checkpoint_open(&kit->checkpoint, o->checkpoint, identity, o->resume, err);
 }
 
 int protocol_run(const struct protocol *protocol, const struct protocol_options *options,
@@ -154,7 +163,8 @@ int protocol_run(const struct protocol *protocol, const struct protocol_options 
 	sitting_close(kit.sitting);
 	if (r == 0 && ret->resumed_count)
 		kit_note(&kit, "resumed: %zu cells are from before", ret->resumed_count);
-	if (r == 0)
+	/* What did not begin leaves nothing to go on with. */
+	if (r == 0 || ret->cell_count == 0)
 		checkpoint_remove(kit.checkpoint);
 	else
 		checkpoint_close(kit.checkpoint);

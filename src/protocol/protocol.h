@@ -23,20 +23,21 @@
 
 struct protocol_options {
 	const char *target;
-	struct measure_options measure;	/* stop, consent, observer, command; layout_ns_max unused */
-	uint64_t size_bytes;	/* of the test file, or of the part of a drive used; 0 = all */
-	uint64_t idle_ns;	/* pauses that are long; 0 = the protocol's own */
-	uint32_t repeat_count;	/* whole cycles; 0 = 1 */
-	uint64_t cell_ns;	/* of cells that end by time; 0 = the protocol's own */
-	bool client;		/* the client's parameters, not the enterprise's */
-	const struct plan *plan;/* under suspicion (contamination); NULL = IOMeter's fill */
-	uint64_t seed;		/* 0 = 1 */
+	struct measure_options measure; /* stop, consent, observer, command; layout_ns_max unused */
+	uint64_t size_bytes;	 /* of the test file, or of the part of a drive used; 0 = all */
+	uint64_t idle_ns;	 /* pauses that are long; 0 = the protocol's own */
+	uint32_t repeat_count;	 /* whole cycles; 0 = 1 */
+	uint64_t cell_ns;	 /* of cells that end by time; 0 = the protocol's own */
+	bool client;		 /* the client's parameters, not the enterprise's */
+	const struct plan *plan; /* under suspicion (contamination); NULL = IOMeter's fill */
+	uint64_t seed;		 /* 0 = 1 */
 	bool forecast;
-	const char *checkpoint;	/* path; NULL = none is kept */
+	const char *checkpoint; /* path; NULL = none is kept */
 	bool resume;
 };
 
-/* What one cell gave: of its only kind of request, or of reads and writes together. */
+/* What one cell gave, of all kinds together; latencies are of discards only where nothing else was.
+ */
 struct protocol_cell {
 	char name[64];
 	uint64_t bytes, duration_ns;
@@ -45,46 +46,46 @@ struct protocol_cell {
 };
 
 struct protocol_evidence {
-	char name[64];		/* "random write, recovered by trim" */
-	char unit[16];		/* "", "%", "B", "B/s", "/s", "s", "x" */
+	char name[64]; /* "random write, recovered by trim" */
+	char unit[16]; /* "", "%", "B", "B/s", "/s", "s", "x" */
 	double value;
-	double low, high;	/* 95 % interval; NaN where there is none */
+	double low, high; /* 95 % interval; NaN where there is none */
 };
 
 struct protocol_outcome {
 	char verdict_code[32];	/* stable: "trim-effective"; "" when there is none */
-	char verdict_text[512];	/* one sentence without its full stop */
+	char verdict_text[512]; /* one sentence without its full stop */
 	struct protocol_evidence *evidence;
 	size_t evidence_count;
 	struct protocol_cell *cells;
 	size_t cell_count;
-	char (*notes)[256];	/* deviations, gaps, what the reader must know: sentences */
+	char (*notes)[256]; /* deviations, gaps, what the reader must know: sentences */
 	size_t note_count;
-	size_t resumed_count;	/* cells that came from the checkpoint */
+	size_t resumed_count; /* cells that came from the checkpoint */
 	uint64_t seed;
-	uint64_t capacity_bytes;	/* of what was worked on */
+	uint64_t capacity_bytes; /* of what was worked on */
 
 	/* What it takes at most (forecast), or what it took. */
 	uint64_t total_ns, written_bytes, read_bytes;
-	double assumed_sequential_bytes_per_s, assumed_random_bytes_per_s;	/* forecast only */
-	struct result result;	/* the measurements of this run in full */
+	double assumed_sequential_bytes_per_s, assumed_random_bytes_per_s; /* forecast only */
+	struct result result; /* the measurements of this run in full */
 };
 
 struct kit;
 
 struct protocol {
 	const char *name;
-	const char *summary;	/* one line, no full stop: the question it answers */
-	const char *description;/* paragraphs: steps, verdicts, what it writes */
-	bool writes;		/* destroys what is on a device */
-	bool writes_if_allowed;	/* reads only where no consent was given */
-	bool lays_out;		/* reads a test file that has to be there */
+	const char *summary;	 /* one line, no full stop: the question it answers */
+	const char *description; /* paragraphs: steps, verdicts, what it writes */
+	bool writes;		 /* destroys what is on a device */
+	bool writes_if_allowed;	 /* reads only where no consent was given */
+	bool lays_out;		 /* reads a test file that has to be there */
 	int (*run)(struct kit *kit, struct err *err);
 };
 
 /* NULL-terminated, in the order help lists them. Add a protocol here. */
 extern const struct protocol *const protocols[];
-const struct protocol *protocol_find(const char *name);	/* NULL when there is none */
+const struct protocol *protocol_find(const char *name); /* NULL when there is none */
 const char *protocol_nearest(const char *name);		/* NULL when none is near */
 
 /*

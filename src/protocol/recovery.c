@@ -27,7 +27,7 @@ static double error2(const struct samples *s)
 
 /* Terms of a variance, each of a mean with its own degrees of freedom. */
 struct terms {
-	double sum, weighted;	/* sum of v, and of v^2 / freedom */
+	double sum, weighted; /* sum of v, and of v^2 / freedom */
 };
 
 static void add_term(struct terms *terms, double factor, const struct samples *s)

@@ -27,7 +27,7 @@
 #define ROUNDS_MAX 25
 #define CELL_NS (60 * SECOND_NS)
 #define FILLS 2
-#define SATURATION_ROUNDS_MAX 48	/* of as many minutes as 24 h have half hours */
+#define SATURATION_ROUNDS_MAX 48 /* of as many minutes as 24 h have half hours */
 #define SATURATION_FILLS 4.0
 
 /* Large to small, reads to writes: sizes inside, mixes outside. */
@@ -51,9 +51,9 @@ static const struct test {
 	const char *name, *words;
 	bool is_random, is_preconditioned;
 	const uint64_t *sizes;
-	const uint32_t *reads;		/* percent */
+	const uint32_t *reads; /* percent */
 	size_t size_count, read_count;
-	uint32_t enterprise_depth, client_depth;	/* all threads together */
+	uint32_t enterprise_depth, client_depth; /* all threads together */
 	uint32_t rounds_max;
 	enum figure figure;
 	struct {
@@ -62,24 +62,71 @@ static const struct test {
 	} tracked[TRACKED_MAX];
 	size_t tracked_count;
 } tests[] = {
-	{ "iops", "IOPS", true, true, iops_sizes, iops_reads, ARRAY_COUNT(iops_sizes),
-	  ARRAY_COUNT(iops_reads), 128, 32, ROUNDS_MAX, FIGURE_IOPS,
-	  { { 4 * KIB, 0 }, { 64 * KIB, 65 }, { 1024 * KIB, 100 } }, 3 },
-	{ "throughput", "throughput", false, true, throughput_sizes, throughput_reads, 2, 2, 32, 32,
-	  ROUNDS_MAX, FIGURE_RATE, { { 1024 * KIB, 0 }, { 128 * KIB, 0 } }, 2 },
-	{ "latency", "latency", true, true, latency_sizes, latency_reads, 3, 3, 1, 1, ROUNDS_MAX,
-	  FIGURE_LATENCY, { { 4 * KIB, 0 } }, 1 },
-	{ "saturation", "write saturation", true, false, saturation_sizes, saturation_reads, 1, 1, 128,
-	  32, SATURATION_ROUNDS_MAX, FIGURE_IOPS, { { 4 * KIB, 0 } }, 1 },
+	{ "iops",
+	  "IOPS",
+	  true,
+	  true,
+	  iops_sizes,
+	  iops_reads,
+	  ARRAY_COUNT(iops_sizes),
+	  ARRAY_COUNT(iops_reads),
+	  128,
+	  32,
+	  ROUNDS_MAX,
+	  FIGURE_IOPS,
+	  { { 4 * KIB, 0 }, { 64 * KIB, 65 }, { 1024 * KIB, 100 } },
+	  3 },
+	{ "throughput",
+	  "throughput",
+	  false,
+	  true,
+	  throughput_sizes,
+	  throughput_reads,
+	  2,
+	  2,
+	  32,
+	  32,
+	  ROUNDS_MAX,
+	  FIGURE_RATE,
+	  { { 1024 * KIB, 0 }, { 128 * KIB, 0 } },
+	  2 },
+	{ "latency",
+	  "latency",
+	  true,
+	  true,
+	  latency_sizes,
+	  latency_reads,
+	  3,
+	  3,
+	  1,
+	  1,
+	  ROUNDS_MAX,
+	  FIGURE_LATENCY,
+	  { { 4 * KIB, 0 } },
+	  1 },
+	{ "saturation",
+	  "write saturation",
+	  true,
+	  false,
+	  saturation_sizes,
+	  saturation_reads,
+	  1,
+	  1,
+	  128,
+	  32,
+	  SATURATION_ROUNDS_MAX,
+	  FIGURE_IOPS,
+	  { { 4 * KIB, 0 } },
+	  1 },
 };
 
 struct progress_of_test {
 	struct kit *kit;
 	const struct test *test;
-	size_t round_count, first_round;	/* the window begins at first_round at the earliest */
+	size_t round_count, first_round; /* the window begins at first_round at the earliest */
 	double cells[CELLS_MAX][SATURATION_ROUNDS_MAX];
 	double tracked[TRACKED_MAX][SATURATION_ROUNDS_MAX];
-	struct steady steady;			/* of the worst variable */
+	struct steady steady; /* of the worst variable */
 	bool is_steady;
 };
 
@@ -94,7 +141,7 @@ static double figure_of(const struct test *test, const struct protocol_cell *cel
 	case FIGURE_RATE:
 		return cell->bytes_per_s;
 	case FIGURE_LATENCY:
-		return cell->iops > 0 ? 1e9 / cell->iops : 0;	/* one at a time: the mean */
+		return cell->iops > 0 ? 1e9 / cell->iops : 0; /* one at a time: the mean */
 	default:
 		return cell->iops;
 	}
@@ -127,8 +174,9 @@ static int run_cell(struct progress_of_test *p, size_t mix, size_t size, struct 
 
 	if (!is_possible(p->kit, plan.block_bytes))
 		return 0;
-	snprintf(plan.name, sizeof(plan.name), "%s round %zu: %u/%u %llu", t->name, p->round_count + 1,
-		 t->reads[mix], 100 - t->reads[mix], (unsigned long long)plan.block_bytes);
+	snprintf(plan.name, sizeof(plan.name), "%s round %zu: %u/%u %llu", t->name,
+		 p->round_count + 1, t->reads[mix], 100 - t->reads[mix],
+		 (unsigned long long)plan.block_bytes);
 	r = kit_measure(p->kit, &plan, &cell, err);
 	if (r < 0)
 		return r;
@@ -167,7 +215,9 @@ static int precondition(struct progress_of_test *p, struct err *err)
 		r = kit_purge(p->kit, NULL, err);
 	for (int fill = 0; r == 0 && p->test->is_preconditioned && fill < FILLS; fill++) {
 		struct cell_plan plan = {
-			.rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 32,
+			.rw = RW_WRITE,
+			.block_bytes = 128 * KIB,
+			.depth_count = 32,
 		};
 
 		snprintf(plan.name, sizeof(plan.name), "%s: fill %d", p->test->name, fill + 1);
@@ -210,7 +260,9 @@ static double window_mean(const double *rounds, size_t count)
 static void add_evidence(const struct progress_of_test *p)
 {
 	static const char *const units[] = {
-		[FIGURE_IOPS] = "/s", [FIGURE_RATE] = "B/s", [FIGURE_LATENCY] = "ns",
+		[FIGURE_IOPS] = "/s",
+		[FIGURE_RATE] = "B/s",
+		[FIGURE_LATENCY] = "ns",
 	};
 	const struct test *t = p->test;
 	char name[64], size[UNITS_TEXT_BYTES];
@@ -227,8 +279,9 @@ static void add_evidence(const struct progress_of_test *p)
 				continue;
 			snprintf(name, sizeof(name), "%s: %u/%u %s", t->name, t->reads[mix],
 				 100 - t->reads[mix], units_format_bytes(t->sizes[i], size));
-			kit_evidence(p->kit, name, units[t->figure],
-				     window_mean(p->cells[mix * t->size_count + i], p->round_count));
+			kit_evidence(
+				p->kit, name, units[t->figure],
+				window_mean(p->cells[mix * t->size_count + i], p->round_count));
 		}
 }
 
@@ -238,9 +291,10 @@ static void add_deviations(struct kit *kit)
 	const uint64_t cell_ns = kit->options->cell_ns;
 
 	kit_note(kit, "runs the procedure of the SNIA SSS PTS as published implementations do it; "
-		 "nobody has certified it. Deviations:");
+		      "nobody has certified it. Deviations:");
 	if (info->kind != TARGET_BLOCK)
-		kit_note(kit, "the target is a %s, not a block device", target_kind_name(info->kind));
+		kit_note(kit, "the target is a %s, not a block device",
+			 target_kind_name(info->kind));
 	if (!sitting_has_erase(kit->sitting))
 		kit_note(kit, "purge: discard of everything, not an erase of the drive's own");
 	if (cell_ns && cell_ns != CELL_NS)
@@ -252,7 +306,8 @@ static void add_deviations(struct kit *kit)
 		kit_note(kit, "active range: the first %llu bytes only",
 			 (unsigned long long)kit->capacity_bytes);
 	if (kit->options->client)
-		kit_note(kit, "client: the whole active range, not 8 or 16 GiB in 2048 segments of it");
+		kit_note(kit,
+			 "client: the whole active range, not 8 or 16 GiB in 2048 segments of it");
 	kit_note(kit, "the drive's write cache is as found: %s",
 		 info->write_cache[0] ? info->write_cache : "not known");
 	kit_note(kit, "one thread with all requests, not several with a share each");
@@ -269,14 +324,19 @@ static void judge(const struct progress_of_test *all)
 	for (size_t i = 0; i <= last; i++) {
 		if (all[i].is_steady)
 			continue;
-		kit_verdict(all[i].kit, "not-steady", "Steady state not reached: %s after %zu rounds "
-			    "(range %.0f %%, slope %.0f %%)", all[i].test->words, all[i].round_count,
-			    100 * all[i].steady.range_ratio, 100 * all[i].steady.slope_ratio);
+		kit_verdict(all[i].kit, "not-steady",
+			    "Steady state not reached: %s after %zu rounds "
+			    "(range %.0f %%, slope %.0f %%)",
+			    all[i].test->words, all[i].round_count, 100 * all[i].steady.range_ratio,
+			    100 * all[i].steady.slope_ratio);
 		return;
 	}
 	kit_verdict(all[0].kit, "steady", "Steady after %zu rounds: %s of 4 KiB random writes",
-		    all[0].round_count, units_format_rate(all[0].steady.mean > 0 ?
-		    window_mean(all[0].tracked[0], all[0].round_count) : 0, rate));
+		    all[0].round_count,
+		    units_format_rate(all[0].steady.mean > 0
+					      ? window_mean(all[0].tracked[0], all[0].round_count)
+					      : 0,
+				      rate));
 }
 
 static int run_steady(struct kit *kit, struct err *err)
@@ -301,10 +361,14 @@ const struct protocol protocol_steady = {
 	.name = "steady",
 	.summary = "the SNIA PTS: IOPS matrix, throughput, latency, write saturation",
 	.description =
-		"For each of four tests: purge, everything written twice in order (not for saturation), "
-		"rounds of one minute a cell (--cell) until the last five are steady: range at most "
-		"20 % and fitted slope at most 10 % of the mean, in every tracking variable. 25 rounds "
-		"at most; saturation until four drive fills. --client takes the client's depths.\n\n"
+		"For each of four tests: purge, everything written twice in order (not for "
+		"saturation), "
+		"rounds of one minute a cell (--cell) until the last five are steady: range at "
+		"most "
+		"20 % and fitted slope at most 10 % of the mean, in every tracking variable. 25 "
+		"rounds "
+		"at most; saturation until four drive fills. --client takes the client's "
+		"depths.\n\n"
 		"Verdicts: steady, not-steady. What differs from the specification is listed.",
 	.writes = true,
 	.run = run_steady,

@@ -23,17 +23,17 @@
 #define ACCESS_COUNT 1000
 #define BURST_BYTES (64 * KIB)
 #define BURST_COUNT 1000
-#define AGAIN 3				/* a slow section is measured so often again */
+#define AGAIN 3 /* a slow section is measured so often again */
 
 /* Limits (protocols.md section 5; ours). */
-#define FLAT_MAX 1.2			/* fastest over slowest */
-#define SLOW 0.8			/* of the median */
+#define FLAT_MAX 1.2 /* fastest over slowest */
+#define SLOW 0.8     /* of the median */
 
 struct pass {
 	const char *name;
 	uint32_t rw;
 	double rates[SECTIONS];
-	bool slow[SECTIONS];		/* also when measured again */
+	bool slow[SECTIONS]; /* also when measured again */
 	size_t slow_count;
 	double low, high, mean, median;
 };
@@ -44,30 +44,37 @@ struct surface {
 	struct pass read, write;
 };
 
-static int transfer(struct surface *s, struct pass *pass, size_t section, uint32_t again,
-		    double *ret_rate, struct err *err)
+/* One section; again counts from 1 when it was measured before. */
+struct transfer {
+	size_t section;
+	uint32_t again;
+	double rate; /* the answer */
+};
+
+static int transfer(struct surface *s, const struct pass *pass, struct transfer *t, struct err *err)
 {
 	const uint64_t pitch = s->kit->capacity_bytes / SECTIONS / s->block_bytes * s->block_bytes;
 	struct cell_plan plan = {
 		.rw = pass->rw,
 		.block_bytes = s->block_bytes,
 		.depth_count = 1,
-		.offset_bytes = pitch * section,
+		.offset_bytes = pitch * t->section,
 		.size_bytes = s->section_bytes,
 		.quiet = true,
 	};
 	struct protocol_cell cell;
 	int r;
 
-	if (again)
-		snprintf(plan.name, sizeof(plan.name), "%s %zu again %u", pass->name, section, again);
+	if (t->again)
+		snprintf(plan.name, sizeof(plan.name), "%s %zu again %u", pass->name, t->section,
+			 t->again);
 	else
-		snprintf(plan.name, sizeof(plan.name), "%s %zu", pass->name, section);
+		snprintf(plan.name, sizeof(plan.name), "%s %zu", pass->name, t->section);
 	r = kit_anchor(s->kit, err);
 	if (r == 0)
 		r = kit_step(s->kit, &plan, &cell, err);
 	if (r == 0)
-		*ret_rate = cell.bytes_per_s;
+		t->rate = cell.bytes_per_s;
 	return r;
 }
 
@@ -100,12 +107,12 @@ static int look_again(struct surface *s, struct pass *pass, struct err *err)
 		if (pass->rates[i] >= SLOW * pass->median)
 			continue;
 		for (uint32_t again = 1; again <= AGAIN; again++) {
-			double rate;
-			int r = transfer(s, pass, i, again, &rate, err);
+			struct transfer t = { .section = i, .again = again };
+			int r = transfer(s, pass, &t, err);
 
 			if (r < 0)
 				return r;
-			pass->rates[i] = fmax(pass->rates[i], rate);
+			pass->rates[i] = fmax(pass->rates[i], t.rate);
 		}
 		pass->slow[i] = pass->rates[i] < SLOW * pass->median;
 		pass->slow_count += pass->slow[i];
@@ -117,8 +124,12 @@ static int run_pass(struct surface *s, struct pass *pass, struct err *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < SECTIONS; i++)
-		r = transfer(s, pass, i, 0, &pass->rates[i], err);
+	for (size_t i = 0; r == 0 && i < SECTIONS; i++) {
+		struct transfer t = { .section = i };
+
+		r = transfer(s, pass, &t, err);
+		pass->rates[i] = t.rate;
+	}
 	if (r < 0 || s->kit->forecasting)
 		return r;
 	summarise(pass);
@@ -133,8 +144,12 @@ static int run_pass(struct surface *s, struct pass *pass, struct err *err)
 static int measure_access(struct surface *s, struct err *err)
 {
 	const struct cell_plan plan = {
-		.name = "access time", .rw = RW_RANDREAD, .block_bytes = 4 * KIB, .depth_count = 1,
-		.io_bytes = ACCESS_COUNT * 4 * KIB, .repeat = true,
+		.name = "access time",
+		.rw = RW_RANDREAD,
+		.block_bytes = 4 * KIB,
+		.depth_count = 1,
+		.io_bytes = ACCESS_COUNT * 4 * KIB,
+		.repeat = true,
 	};
 	struct protocol_cell cell;
 	int r = kit_anchor(s->kit, err);
@@ -152,8 +167,13 @@ static int measure_access(struct surface *s, struct err *err)
 static int measure_burst(struct surface *s, struct err *err)
 {
 	const struct cell_plan plan = {
-		.name = "burst", .rw = RW_RANDREAD, .block_bytes = BURST_BYTES, .depth_count = 1,
-		.size_bytes = BURST_BYTES, .io_bytes = BURST_COUNT * BURST_BYTES, .repeat = true,
+		.name = "burst",
+		.rw = RW_RANDREAD,
+		.block_bytes = BURST_BYTES,
+		.depth_count = 1,
+		.size_bytes = BURST_BYTES,
+		.io_bytes = BURST_COUNT * BURST_BYTES,
+		.repeat = true,
 	};
 	struct protocol_cell cell;
 	int r = kit_anchor(s->kit, err);
@@ -200,17 +220,21 @@ static void judge(const struct surface *s)
 	units_format_rate_bytes(read->high, high);
 	units_format_rate_bytes(read->mean, mean);
 	name_slow(s, &where);
-	if (sitting_target(s->kit->sitting)->rotational)
+	if (read->high < FLAT_MAX * read->low)
+		kit_verdict(s->kit, "flat", "Reads at %s everywhere", mean);
+	else if (sitting_target(s->kit->sitting)->rotational &&
+		 read->rates[0] > FLAT_MAX * read->rates[SECTIONS - 1])
 		kit_verdict(s->kit, "zones", "%s outside, %s inside: a disk's zones",
 			    units_format_rate_bytes(read->rates[0], high),
 			    units_format_rate_bytes(read->rates[SECTIONS - 1], low));
-	else if (read->high < FLAT_MAX * read->low)
-		kit_verdict(s->kit, "flat", "Reads at %s everywhere", mean);
 	else if (read->slow_count && read->slow_count <= SECTIONS / 4)
-		kit_verdict(s->kit, "slow-spots", "Reads at %s, but slowly (%s at worst) at %s of the "
-			    "drive, also when read again", mean, low, text_string(&where));
+		kit_verdict(s->kit, "slow-spots",
+			    "Reads at %s, but slowly (%s at worst) at %s of the "
+			    "drive, also when read again",
+			    mean, low, text_string(&where));
 	else
-		kit_verdict(s->kit, "uneven", "Reads at %s to %s, depending on the place", low, high);
+		kit_verdict(s->kit, "uneven", "Reads at %s to %s, depending on the place", low,
+			    high);
 	text_done(&where);
 }
 
@@ -245,9 +269,12 @@ static int run_surface(struct kit *kit, struct err *err)
 	if (r == 0)
 		r = measure_burst(&s, err);
 	if (r == 0 && kit->may_write)
-		kit_note(kit, "the write pass changed the drive: a fragmented one reads faster after it");
+		kit_note(
+			kit,
+			"the write pass changed the drive: a fragmented one reads faster after it");
 	if (r == 0 && !kit->may_write)
-		kit_note(kit, "reads of places that were never written do not show the flash's speed");
+		kit_note(kit,
+			 "reads of places that were never written do not show the flash's speed");
 	return r;
 }
 
@@ -255,11 +282,15 @@ const struct protocol protocol_surface = {
 	.name = "surface",
 	.summary = "speed along the whole drive, access time, burst rate",
 	.description =
-		"A hundred sections, up to 64 MiB of each in 1 MiB requests; a thousand reads of 4 KiB "
-		"anywhere; the same 64 KiB a thousand times. A slow section is read three times more "
-		"before it is called one. Reads only; where the target may be written (--erase-data, "
+		"A hundred sections, up to 64 MiB of each in 1 MiB requests; a thousand reads of 4 "
+		"KiB "
+		"anywhere; the same 64 KiB a thousand times. A slow section is read three times "
+		"more "
+		"before it is called one. Reads only; where the target may be written "
+		"(--erase-data, "
 		"--expendable, a directory, the reference drive) a write pass goes before.\n\n"
-		"Verdicts: flat (fastest below 1.2 times slowest), slow-spots, uneven, zones (disks).",
+		"Verdicts: flat (fastest below 1.2 times slowest), slow-spots, uneven, zones "
+		"(disks).",
 	.writes_if_allowed = true,
 	.lays_out = true,
 	.run = run_surface,

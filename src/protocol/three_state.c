@@ -6,7 +6,9 @@
  *
  *	clean	purged
  *	dirty	filled once in order, then random 4 KiB writes over all of it
- *	deleted	nothing is done: forgetting data without a discard is the control
+ *	deleted	data are forgotten without a discard, the control: on a drive nothing needs to be
+ *		done for that; in a directory the test file gives its blocks back to the file
+ *		system, which is not mounted with discard
  *	idle	no I/O for a while
  *	again	random writes, where resting brought something back: the trim starts from dirty
  *	trimmed	all of it discarded, probed at once
@@ -15,7 +17,7 @@
  * Each state is probed by the same rounds of short cells, writes first. What was discarded or
  * never written says nothing when it is read, so reads go to a stretch that is written anew
  * where a discard or purge went before. That is no trim's merit: R is formed for writes only,
- * and the verdict speaks of the one that lost most.
+ * and the verdict speaks of the one, of those that lost, of which most is known.
  */
 
 #include <errno.h>
@@ -29,8 +31,8 @@
 #include "protocol/recovery.h"
 
 #define ROUNDS 5
-#define PROBE_SHARE 0.0025		/* of the capacity, for each cell: 2.5 % written per state */
-#define READ_SHARE 0.04			/* the stretch that is read */
+#define PROBE_SHARE 0.0025 /* of the capacity, for each cell: 2.5 % written per state */
+#define READ_SHARE 0.04	   /* the stretch that is read */
 #define IDLE_NS (1800 * SECOND_NS)
 #define DIRTY_NS (1800 * SECOND_NS)
 #define REST_NS (60 * SECOND_NS)
@@ -39,7 +41,7 @@
 #define DROP_MIN 0.05
 #define BACK 0.80
 #define NOT_BACK 0.20
-#define SURE 0.50		/* the interval of what is back lies above, of what is not below */
+#define SURE 0.50 /* the interval of what is back lies above, of what is not below */
 
 enum state { CLEAN, DIRTY, DELETED, IDLE, AGAIN, TRIMMED, RESTED, STATES };
 static const char *const state_names[STATES] = {
@@ -63,7 +65,7 @@ static const struct metric {
 
 struct three_state {
 	struct kit *kit;
-	bool erased;			/* clean was made by the drive's own erase */
+	bool erased; /* clean was made by the drive's own erase */
 	struct samples rates[STATES][METRICS];
 	struct samples p99[STATES][METRICS];
 };
@@ -88,7 +90,8 @@ static int probe_cell(struct three_state *t, enum state state, size_t i, uint32_
 		 round + 1);
 	/* Sequential writes of a round go to a stretch of their own, reads to what is written. */
 	if (metric->rw == RW_WRITE) {
-		plan.offset_bytes = t->kit->capacity_bytes / ROUNDS / (128 * KIB) * (128 * KIB) * round;
+		plan.offset_bytes =
+			t->kit->capacity_bytes / ROUNDS / (128 * KIB) * (128 * KIB) * round;
 		plan.size_bytes = bytes + metric->block_bytes;
 	} else if (!metric->writes) {
 		plan.size_bytes = kit_share(t->kit, READ_SHARE, 128 * KIB);
@@ -105,7 +108,8 @@ static int probe_rounds(struct three_state *t, enum state state, bool writes, st
 {
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		for (size_t i = 0; i < METRICS; i++) {
-			int r = metrics[i].writes == writes ? probe_cell(t, state, i, round, err) : 0;
+			int r = metrics[i].writes == writes ? probe_cell(t, state, i, round, err)
+							    : 0;
 
 			if (r < 0)
 				return r;
@@ -145,6 +149,11 @@ static int random_writes(struct three_state *t, const char *name, double share, 
 	return kit_step(t->kit, &plan, NULL, err);
 }
 
+static bool is_directory(const struct kit *kit)
+{
+	return sitting_target(kit->sitting)->kind == TARGET_DIRECTORY;
+}
+
 static int make_clean(struct three_state *t, struct err *err)
 {
 	int r = kit_anchor(t->kit, err);
@@ -157,7 +166,16 @@ static int make_clean(struct three_state *t, struct err *err)
 static int make_dirty(struct three_state *t, struct err *err)
 {
 	static const struct cell_plan fill = {
-		.name = "fill", .rw = RW_WRITE, .block_bytes = 128 * KIB, .depth_count = 32,
+		.name = "fill",
+		.rw = RW_WRITE,
+		.block_bytes = 128 * KIB,
+		.depth_count = 32,
+	};
+	static const struct cell_plan forget = {
+		.name = "delete without a discard",
+		.rw = RW_TRIM,
+		.block_bytes = 64 * KIB,
+		.depth_count = 1,
 	};
 	int r = kit_anchor(t->kit, err);
 
@@ -167,6 +185,8 @@ static int make_dirty(struct three_state *t, struct err *err)
 		r = random_writes(t, "dirty by random writes", 1, err);
 	if (r == 0)
 		r = probe(t, DIRTY, err);
+	if (r == 0 && is_directory(t->kit))
+		r = kit_step(t->kit, &forget, NULL, err);
 	return r == 0 ? probe(t, DELETED, err) : r;
 }
 
@@ -174,9 +194,8 @@ static int make_dirty(struct three_state *t, struct err *err)
 static bool is_refreshed(const struct three_state *t)
 {
 	for (size_t i = 0; i < METRICS && metrics[i].writes; i++) {
-		const struct estimate r = estimate_recovery(&t->rates[CLEAN][i],
-							    &t->rates[DELETED][i],
-							    &t->rates[IDLE][i]);
+		const struct estimate r = estimate_recovery(
+			&t->rates[CLEAN][i], &t->rates[DELETED][i], &t->rates[IDLE][i]);
 
 		if (r.known && r.value > NOT_BACK)
 			return true;
@@ -198,6 +217,25 @@ static int rest(struct three_state *t, struct err *err)
 	return r == 0 ? probe(t, AGAIN, err) : r;
 }
 
+/* Not longer than the pause without a trim was: that is its control. */
+static uint64_t rest_ns(const struct kit *kit)
+{
+	const uint64_t idle_ns = kit->options->idle_ns;
+
+	return idle_ns && idle_ns < REST_NS ? idle_ns : REST_NS;
+}
+
+/* In a directory: what the test file holds is given back, and the file system told to trim. */
+static int trim_directory(struct three_state *t, struct err *err)
+{
+	struct step step;
+	bool erased;
+	int r = kit_purge(t->kit, &erased, err);
+
+	step_init(&step, STEP_TRIM);
+	return r == 0 ? kit_state(t->kit, "trim of the file system", &step, NULL, err) : r;
+}
+
 static int trim(struct three_state *t, struct err *err)
 {
 	/* In many pieces: a drive that forgets some must show it. */
@@ -211,11 +249,11 @@ static int trim(struct three_state *t, struct err *err)
 
 	if (!kit_discards(t->kit))
 		return 0;
-	r = kit_step(t->kit, &plan, NULL, err);
+	r = is_directory(t->kit) ? trim_directory(t, err) : kit_step(t->kit, &plan, NULL, err);
 	if (r == 0)
 		r = probe(t, TRIMMED, err);
 	if (r == 0)
-		r = kit_idle(t->kit, "rest after the discard", REST_NS, err);
+		r = kit_idle(t->kit, "rest after the discard", rest_ns(t->kit), err);
 	return r == 0 ? probe(t, RESTED, err) : r;
 }
 
@@ -264,7 +302,7 @@ static bool is_not_back(const struct estimate *r)
 
 static bool is_partly_back(const struct estimate *r)
 {
-	return r->known && r->low > 0 && r->high < 1 && !is_back(r) && !is_not_back(r);
+	return r->known && r->low > 0 && r->high < BACK && !is_not_back(r);
 }
 
 static void add_percent(struct kit *kit, const char *words, const char *what,
@@ -310,11 +348,14 @@ static void nothing_lost(const struct three_state *t)
 		widest = fmax(widest, drop.high);
 	}
 	if (!t->erased)
-		kit_verdict(t->kit, "cannot-tell", "nothing was lost, but clean was made by a "
+		kit_verdict(t->kit, "cannot-tell",
+			    "Nothing was lost, but clean was made by a "
 			    "discard: a drive that ignores discards was never clean");
 	else if (widest > 4 * DROP_MIN)
-		kit_verdict(t->kit, "cannot-tell", "the probes scatter too much: a loss of up to "
-			    "%.0f %% would not have shown", 100 * widest);
+		kit_verdict(t->kit, "cannot-tell",
+			    "The probes scatter too much: a loss of up to "
+			    "%.0f %% would not have shown",
+			    100 * widest);
 	else
 		kit_verdict(t->kit, "nothing-to-recover",
 			    "Nothing was lost by use, so there is nothing to bring back");
@@ -323,21 +364,27 @@ static void nothing_lost(const struct three_state *t)
 static void verdict_of_trim(struct kit *kit, const struct finding_of_metric *f, const char *lost)
 {
 	if (is_back(&f->trim))
-		kit_verdict(kit, "trim-effective", "%s; trim brings back %.0f %%%s, idle time %.0f %%",
-			    lost, 100 * f->trim.value,
-			    is_back(&f->trim_at_once) ? "" : " after a pause", 100 * f->idle.value);
+		kit_verdict(kit, "trim-effective",
+			    "%s; trim brings back %.0f %%%s, idle time %.0f %%", lost,
+			    100 * f->trim.value, is_back(&f->trim_at_once) ? "" : " after a pause",
+			    100 * f->idle.value);
 	else if (is_not_back(&f->trim))
-		kit_verdict(kit, "trim-none", "%s; neither trim (%.0f %%) nor idle time (%.0f %%) "
-			    "brings it back", lost, 100 * f->trim.value, 100 * f->idle.value);
+		kit_verdict(kit, "trim-none",
+			    "%s; neither trim (%.0f %%) nor idle time (%.0f %%) "
+			    "brings it back",
+			    lost, 100 * f->trim.value, 100 * f->idle.value);
 	else if (is_partly_back(&f->trim))
-		kit_verdict(kit, "trim-partial", "%s; trim brings back only %.0f %% (%.0f to %.0f %%)",
-			    lost, 100 * f->trim.value, 100 * f->trim.low, 100 * f->trim.high);
+		kit_verdict(kit, "trim-partial",
+			    "%s; trim brings back only %.0f %% (%.0f to %.0f %%)", lost,
+			    100 * f->trim.value, 100 * f->trim.low, 100 * f->trim.high);
 	else
-		kit_verdict(kit, "cannot-tell", "%s; what trim brings back lies between %.0f and "
-			    "%.0f %%", lost, 100 * f->trim.low, 100 * f->trim.high);
+		kit_verdict(kit, "cannot-tell",
+			    "%s; what trim brings back lies between %.0f and "
+			    "%.0f %%",
+			    lost, 100 * f->trim.low, 100 * f->trim.high);
 }
 
-static void judge_worst(const struct three_state *t, const struct finding_of_metric *f)
+static void judge_told(const struct three_state *t, const struct finding_of_metric *f)
 {
 	char lost[96];
 
@@ -347,44 +394,66 @@ static void judge_worst(const struct three_state *t, const struct finding_of_met
 		kit_verdict(t->kit, "idle-recovers", "%s; idle time brings back %.0f %%", lost,
 			    100 * f->idle.value);
 	else if (!kit_discards(t->kit))
-		kit_verdict(t->kit, "trim-none", "%s; idle time brings back %.0f %%, and the drive "
-			    "takes no discards", lost, 100 * f->idle.value);
+		kit_verdict(t->kit, "trim-none",
+			    "%s; idle time brings back %.0f %%, and the drive "
+			    "takes no discards",
+			    lost, 100 * f->idle.value);
 	else
 		verdict_of_trim(t->kit, f, lost);
 }
 
+/* Of the interval that the verdict rests on. */
+static double width(const struct finding_of_metric *f)
+{
+	const struct estimate *e = f->trim.known ? &f->trim : &f->idle;
+
+	return e->known ? e->high - e->low : HUGE_VAL;
+}
+
 static void judge(const struct three_state *t)
 {
-	struct finding_of_metric worst = { .metric = METRICS };
+	struct finding_of_metric told = { .metric = METRICS };
 
 	for (size_t i = 0; i < METRICS; i++) {
 		const struct finding_of_metric f = judge_metric(t, i);
 
 		add_evidence(t, &f);
 		if (metrics[i].writes && is_lost(&f.drop) &&
-		    (worst.metric == METRICS || f.drop.value > worst.drop.value))
-			worst = f;
+		    (told.metric == METRICS || width(&f) < width(&told)))
+			told = f;
 	}
-	if (worst.metric == METRICS)
+	if (told.metric == METRICS)
 		nothing_lost(t);
 	else
-		judge_worst(t, &worst);
+		judge_told(t, &told);
 	if (!t->erased)
 		kit_note(t->kit, "purge: by discard, not by an erase of the drive's own");
-	kit_note(t->kit, "intervals are over %zu probes in each state%s",
-		 t->rates[CLEAN][0].count,
+	kit_note(t->kit, "intervals are over %zu probes in each state%s", t->rates[CLEAN][0].count,
 		 t->kit->options->repeat_count > 1 ? "" : " of one cycle (--repeat for more)");
 }
 
+/* The control is that nothing is discarded: a file system that does by itself spoils it. */
 static int check_kind(const struct kit *kit, struct err *err)
 {
 	const struct target_info *info = sitting_target(kit->sitting);
 
 	if (info->kind == TARGET_BLOCK || info->kind == TARGET_SIM)
 		return 0;
-	err_set(err, -EOPNOTSUPP, "three-state: in %s the file system, not tare, decides what is "
-		"discarded", info->spec);
-	return err_hint(err, "name the device, with --erase-data");
+	if (info->kind != TARGET_DIRECTORY) {
+		err_set(err, -EOPNOTSUPP,
+			"three-state: what a hole in %s does to the drive is the file "
+			"system's choice",
+			info->spec);
+		return err_hint(err, "name a directory, or the device with --erase-data");
+	}
+	if (strstr(info->mount_options, "discard")) {
+		err_set(err, -EOPNOTSUPP,
+			"three-state: %s is mounted with discard, so nothing can be "
+			"deleted without",
+			info->mount_point);
+		return err_hint(err, "mount -o remount,nodiscard %s", info->mount_point);
+	}
+	return 0;
 }
 
 static int run_three_state(struct kit *kit, struct err *err)
@@ -412,7 +481,8 @@ const struct protocol protocol_three_state = {
 	.summary = "what use costs, and how much comes back by idle time and by trim",
 	.description =
 		"Purge, fill, random writes over everything, the data forgotten without a discard, "
-		"30 min without I/O (--idle), everything discarded, a minute's pause. In each state "
+		"30 min without I/O (--idle), everything discarded, a minute's pause. In each "
+		"state "
 		"the same five rounds of short probes. R = (after - dirty) / (clean - dirty).\n\n"
 		"Verdicts: trim-effective, trim-partial, trim-none, idle-recovers, "
 		"nothing-to-recover, cannot-tell.",

@@ -6,9 +6,9 @@
 
 #include "base/units.h"
 
-#define PLAIN                                                                              \
-	"sim:page-greedy,op=9%,channels=4,dies=4,cell_bits=3,program_time=1000us,"         \
-	"slc_program_time=100us,slc_read_time=25us,content=off,slc_full_fold=off,"          \
+#define PLAIN                                                                                      \
+	"sim:page-greedy,op=9%,channels=4,dies=4,cell_bits=3,program_time=1000us,"                 \
+	"slc_program_time=100us,slc_read_time=25us,content=off,slc_full_fold=off,"                 \
 	"pages_per_block=16,erase_time=300us,"
 
 static void the_size_is_found(void)
@@ -27,7 +27,8 @@ static void the_size_is_found(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		CHECK_EQ(scenario_run(&(struct scenario){ "cache", cases[i].drive, NULL, 0, 0 }), 0);
+		CHECK_EQ(scenario_run(&(struct scenario){ "cache", cases[i].drive, NULL, 0, 0 }),
+			 0);
 		printf("# %s\n#\t%s: %s %s\n", cases[i].drive, outcome.verdict_code,
 		       outcome.verdict_text, scenario_err.text);
 		CHECK_STR(outcome.verdict_code, "cache-found");
@@ -39,8 +40,10 @@ static void the_size_is_found(void)
 /* Folds 60 MiB of 1 ms pages on 16 dies: in a second or two, after 20 s of rest. */
 static void it_comes_back_after_a_pause(void)
 {
-	const struct scenario s = { "cache", PLAIN "capacity=1g,slc=static,slc_size=6%,"
-					     "idle_after=20s,gc_idle=50%", NULL, 0, 0 };
+	const struct scenario s = { "cache",
+				    PLAIN "capacity=1g,slc=static,slc_size=6%,"
+					  "idle_after=20s,gc_idle=50%",
+				    NULL, 0, 0 };
 
 	CHECK_EQ(scenario_run(&s), 0);
 	CHECK_NEAR(scenario_value("at full speed after 10 s"), 0, 2.0 * MIB);

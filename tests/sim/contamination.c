@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 
-#define PLAIN                                                                              \
+#define PLAIN                                                                                      \
 	"sim:page-greedy,capacity=256m,op=7%,pages_per_block=64,channels=4,dies=2,content=off,"
 
 static void iometers_file_changes_drives(void)
@@ -15,7 +15,8 @@ static void iometers_file_changes_drives(void)
 	static const struct scenario scenarios[] = {
 		{ "contamination", PLAIN "seed=1", "changes-the-drive", 0, 0 },
 		{ "contamination", PLAIN "seed=2,op=12%", "changes-the-drive", 0, 0 },
-		{ "contamination", "sim:x25m-g1,capacity=256m,content=off,seed=3", "changes-the-drive", 0, 0 },
+		{ "contamination", "sim:x25m-g1,capacity=256m,content=off,seed=3",
+		  "changes-the-drive", 0, 0 },
 		/* The link is slower than the flash at its worst. */
 		{ "contamination", PLAIN "seed=5,link=10MB,program_time=20us,erase_time=50us",
 		  "fills-the-drive", 0, 0 },

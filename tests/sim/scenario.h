@@ -22,8 +22,9 @@ static struct err scenario_err;
 /* The outcome is of the last one run; the caller gives it back. */
 static int scenario_run(const struct scenario *s)
 {
-	const struct protocol_options options = { .target = s->drive, .size_bytes = s->size_bytes,
-						    .cell_ns = s->cell_ns };
+	const struct protocol_options options = { .target = s->drive,
+						  .size_bytes = s->size_bytes,
+						  .cell_ns = s->cell_ns };
 	const struct protocol *protocol = protocol_find(s->protocol);
 
 	memset(&scenario_err, 0, sizeof(scenario_err));

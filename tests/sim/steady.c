@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 
-#define PLAIN                                                                              \
-	"sim:page-greedy,capacity=64m,pages_per_block=32,channels=4,dies=2,content=off,"   \
+#define PLAIN                                                                                      \
+	"sim:page-greedy,capacity=64m,pages_per_block=32,channels=4,dies=2,content=off,"           \
 	"program_time=100us,erase_time=400us,"
 
 static void drives_become_steady(void)
@@ -26,7 +26,7 @@ static void not_reached_is_a_result(void)
 {
 	static const struct scenario scenarios[] = {
 		/* Now and then a request that takes half of a cell. */
-		{ "steady", PLAIN "op=12%,spike=0.05%,spike_time=50ms,seed=4", "not-steady", 0,
+		{ "steady", PLAIN "op=12%,spike=0.03%,spike_time=90ms,seed=4", "not-steady", 0,
 		  100 * MILLISECOND_NS },
 		{ "steady", PLAIN "op=12%,spike=0.02%,spike_time=80ms,seed=5", "not-steady", 0,
 		  100 * MILLISECOND_NS },

@@ -21,9 +21,11 @@ static void even_drives_are_flat(void)
 static void a_cache_shows(void)
 {
 	static const struct scenario scenarios[] = {
-		{ "surface", "sim:page-greedy,capacity=256m,cell_bits=3,read_time=100us,slc=static,slc_size=20%,"
-			     "slc_read_time=20us,slc_program_time=50us,slc_full_fold=off,seed=4", "uneven",
-		  0, 0 },
+		{ "surface",
+		  "sim:page-greedy,capacity=256m,cell_bits=3,read_time=100us,slc=static,slc_size="
+		  "20%,"
+		  "slc_read_time=20us,slc_program_time=50us,slc_full_fold=off,seed=4",
+		  "uneven", 0, 0 },
 	};
 
 	scenarios_hold(scenarios, ARRAY_COUNT(scenarios));

@@ -4,7 +4,10 @@
 
 #include "scenario.h"
 
-#define ON(drive, want) { "three-state", "sim:" drive, want, 0, 0 }
+#define ON(drive, want)                                                                            \
+	{                                                                                          \
+		"three-state", "sim:" drive, want, 0, 0                                            \
+	}
 
 /* A drive that does nothing on its own: what comes back comes by trim. */
 #define PLAIN "page-greedy,capacity=256m,op=7%,pages_per_block=64,channels=4,dies=2,content=off"
@@ -13,8 +16,10 @@ static void trim_honoured(void)
 {
 	static const struct scenario scenarios[] = {
 		ON(PLAIN, "trim-effective"),
-		ON(PLAIN ",seed=2,page=8k,mapping_unit=8k,pages_per_block=32,erase_time=750us", "trim-effective"),
-		ON(PLAIN ",seed=3,page=16k,mapping_unit=16k,pages_per_block=16,erase_time=375us", "trim-effective"),
+		ON(PLAIN ",seed=2,page=8k,mapping_unit=8k,pages_per_block=32,erase_time=750us",
+		   "trim-effective"),
+		ON(PLAIN ",seed=3,page=16k,mapping_unit=16k,pages_per_block=16,erase_time=375us",
+		   "trim-effective"),
 		ON(PLAIN ",seed=4,gc=fifo", "trim-effective"),
 		ON(PLAIN ",seed=5,page=16k,pages_per_block=16,erase_time=375us", "trim-effective"),
 		ON(PLAIN ",seed=6,op=12%,program_spread=30%", "trim-effective"),
@@ -29,10 +34,15 @@ static void trim_ignored(void)
 {
 	static const struct scenario scenarios[] = {
 		ON(PLAIN ",trim=ignored", "trim-none"),
-		ON(PLAIN ",trim=ignored,seed=2,page=8k,mapping_unit=8k,pages_per_block=32,erase_time=750us", "trim-none"),
-		ON(PLAIN ",trim=ignored,seed=3,page=16k,mapping_unit=16k,pages_per_block=16,erase_time=375us", "trim-none"),
+		ON(PLAIN ",trim=ignored,seed=2,page=8k,mapping_unit=8k,pages_per_block=32,erase_"
+			 "time=750us",
+		   "trim-none"),
+		ON(PLAIN ",trim=ignored,seed=3,page=16k,mapping_unit=16k,pages_per_block=16,erase_"
+			 "time=375us",
+		   "trim-none"),
 		ON(PLAIN ",trim=ignored,seed=4,gc=fifo", "trim-none"),
-		ON(PLAIN ",trim=ignored,seed=5,page=16k,pages_per_block=16,erase_time=375us", "trim-none"),
+		ON(PLAIN ",trim=ignored,seed=5,page=16k,pages_per_block=16,erase_time=375us",
+		   "trim-none"),
 		ON(PLAIN ",trim=ignored,seed=6,op=12%,program_spread=30%", "trim-none"),
 		ON(PLAIN ",trim=none,seed=7", "trim-none"),
 		ON(PLAIN ",trim=none,seed=8,gc=d-choices", "trim-none"),
@@ -47,7 +57,9 @@ static void trim_honoured_in_part(void)
 	static const struct scenario scenarios[] = {
 		ON(PLAIN ",trim_drop=60%", "trim-partial"),
 		ON(PLAIN ",trim_drop=70%,seed=2", "trim-partial"),
-		ON(PLAIN ",trim_drop=60%,seed=3,page=8k,mapping_unit=8k,pages_per_block=32,erase_time=750us", "trim-partial"),
+		ON(PLAIN ",trim_drop=60%,seed=3,page=8k,mapping_unit=8k,pages_per_block=32,erase_"
+			 "time=750us",
+		   "trim-partial"),
 		ON(PLAIN ",trim_drop=80%,seed=4", "trim-partial"),
 	};
 
@@ -59,7 +71,8 @@ static void trim_delayed(void)
 	static const struct scenario scenarios[] = {
 		ON(PLAIN ",trim=delayed,trim_delay=30s", "trim-effective"),
 		ON(PLAIN ",trim=delayed,trim_delay=50s,seed=2", "trim-effective"),
-		ON(PLAIN ",trim=delayed,trim_delay=30s,seed=3,page=16k,mapping_unit=16k,pages_per_block=16,erase_time=375us",
+		ON(PLAIN ",trim=delayed,trim_delay=30s,seed=3,page=16k,mapping_unit=16k,pages_per_"
+			 "block=16,erase_time=375us",
 		   "trim-effective"),
 	};
 

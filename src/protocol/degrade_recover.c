@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * degrade-recover - the ladder of PCMark 8's consistency test: everything written twice; eight
+ * bouts of random writes of random size, each longer than the one before; five as long as the
+ * longest; five pauses. After each a probe: random 4 KiB, seven reads to three writes.
+ *
+ * The original plays back application traces there, which are not ours to ship.
+ */
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/defer.h"
+#include "base/units.h"
+#include "protocol/kit.h"
+#include "protocol/recovery.h"
+
+#define DEGRADE 8
+#define STEADY 5
+#define RECOVER 5
+#define PROBES (DEGRADE + STEADY + RECOVER)
+#define ROUNDS 3		 /* of a probe */
+#define UNIT_NS (60 * SECOND_NS) /* the ladder's minute; --cell sets another */
+#define FIRST_MINUTES 10
+#define STEP_MINUTES 5
+#define LONGEST_MINUTES (FIRST_MINUTES + (DEGRADE - 1) * STEP_MINUTES)
+#define PAUSE_MINUTES 5
+#define PROBE_SHARE 0.005
+
+/* Limits (ours). */
+#define DROP_MIN 0.10
+#define BACK 0.80
+#define PARTLY 0.20
+
+struct ladder {
+	struct kit *kit;
+	struct samples first; /* before the first bout, after the fills */
+	struct samples probes[PROBES];
+};
+
+static uint64_t minutes_ns(const struct ladder *l, uint64_t minutes)
+{
+	const uint64_t unit_ns = l->kit->options->cell_ns ? l->kit->options->cell_ns : UNIT_NS;
+
+	return minutes * unit_ns;
+}
+
+/* Sizes of 4 KiB to 1 MiB, each power of two as often. */
+static void mix_sizes(struct workload *w)
+{
+	uint32_t left = PPM;
+
+	w->size_mix.count = 9;
+	for (uint32_t i = 0; i < 9; i++) {
+		w->size_mix.sizes[i].bytes = (4 * KIB) << i;
+		w->size_mix.sizes[i].ppm = i < 8 ? PPM / 9 : left;
+		left -= w->size_mix.sizes[i].ppm;
+	}
+}
+
+static int bout(struct ladder *l, const char *phase, uint32_t number, uint64_t minutes,
+		struct err *err)
+{
+	struct cell_plan plan = {
+		.rw = RW_RANDWRITE,
+		.block_bytes = MIB,
+		.align_bytes = 4 * KIB,
+		.depth_count = 8,
+		.runtime_ns = minutes_ns(l, minutes),
+		.repeat = true,
+	};
+	struct workload w;
+
+	snprintf(plan.name, sizeof(plan.name), "%s %u: random writes", phase, number);
+	w = kit_workload(l->kit, &plan);
+	mix_sizes(&w);
+	return kit_run(l->kit, &w, false, NULL, err);
+}
+
+static int probe(struct ladder *l, const char *phase, uint32_t number, struct samples *into,
+		 struct err *err)
+{
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		struct cell_plan plan = {
+			.rw = RW_RANDRW,
+			.read_ppm = 700000,
+			.block_bytes = 4 * KIB,
+			.depth_count = 4,
+			.io_bytes = kit_share(l->kit, PROBE_SHARE, 64 * KIB),
+			.repeat = true,
+		};
+		struct protocol_cell cell;
+		int r;
+
+		snprintf(plan.name, sizeof(plan.name), "%s %u: probe %u", phase, number, round + 1);
+		r = kit_measure(l->kit, &plan, &cell, err);
+		if (r < 0)
+			return r;
+		samples_add(into, cell.bytes_per_s);
+	}
+	return 0;
+}
+
+static int prepare(struct ladder *l, struct err *err)
+{
+	int r = kit_anchor(l->kit, err);
+
+	for (int fill = 0; r == 0 && fill < 2; fill++) {
+		struct cell_plan plan = { .rw = RW_WRITE,
+					  .block_bytes = 128 * KIB,
+					  .depth_count = 32 };
+
+		snprintf(plan.name, sizeof(plan.name), "fill %d", fill + 1);
+		r = kit_step(l->kit, &plan, NULL, err);
+	}
+	return r == 0 ? probe(l, "filled", 1, &l->first, err) : r;
+}
+
+static int climb(struct ladder *l, struct err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < DEGRADE + STEADY; i++) {
+		const bool is_steady = i >= DEGRADE;
+		const char *phase = is_steady ? "steady" : "degrade";
+		const uint32_t number = is_steady ? i - DEGRADE + 1 : i + 1;
+
+		r = bout(l, phase, number,
+			 is_steady ? LONGEST_MINUTES : FIRST_MINUTES + i * STEP_MINUTES, err);
+		if (r == 0)
+			r = probe(l, phase, number, &l->probes[i], err);
+	}
+	return r;
+}
+
+static int recover(struct ladder *l, struct err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < RECOVER; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "recover %u: idle", i + 1);
+		r = kit_idle(l->kit, name, minutes_ns(l, PAUSE_MINUTES), err);
+		if (r == 0)
+			r = probe(l, "recover", i + 1, &l->probes[DEGRADE + STEADY + i], err);
+	}
+	return r;
+}
+
+/* --- what it means --------------------------------------------------------------------- */
+
+static void add_evidence(const struct ladder *l)
+{
+	char name[64];
+
+	kit_evidence(l->kit, "filled", "B/s", samples_mean(&l->first));
+	for (uint32_t i = 0; i < PROBES; i++) {
+		if (i < DEGRADE)
+			snprintf(name, sizeof(name), "degrade %u", i + 1);
+		else if (i < DEGRADE + STEADY)
+			snprintf(name, sizeof(name), "steady %u", i - DEGRADE + 1);
+		else
+			snprintf(name, sizeof(name), "recover %u", i - DEGRADE - STEADY + 1);
+		kit_evidence(l->kit, name, "B/s", samples_mean(&l->probes[i]));
+	}
+}
+
+static void judge(const struct ladder *l)
+{
+	struct samples steady = { 0 };
+	struct estimate drop, back = { 0 };
+	uint32_t pauses = 0;
+
+	add_evidence(l);
+	for (uint32_t i = 0; i < STEADY; i++)
+		for (size_t k = 0; k < l->probes[DEGRADE + i].count; k++)
+			samples_add(&steady, l->probes[DEGRADE + i].values[k]);
+	drop = estimate_drop(&l->first, &steady);
+	kit_evidence_within(l->kit, "lost when steady", "%",
+			    (const double[3]){ 100 * drop.value, 100 * drop.low, 100 * drop.high });
+	if (!drop.known || drop.low <= 0 || drop.value < DROP_MIN) {
+		kit_verdict(l->kit, "no-degradation", "Abuse costs no speed");
+		return;
+	}
+	while (pauses < RECOVER && !(back.known && back.value >= BACK))
+		back = estimate_recovery(&l->first, &steady,
+					 &l->probes[DEGRADE + STEADY + pauses++]);
+	if (back.known)
+		kit_evidence_within(
+			l->kit, "back by idle time", "%",
+			(const double[3]){ 100 * back.value, 100 * back.low, 100 * back.high });
+	if (back.known && back.value >= BACK)
+		kit_verdict(l->kit, "recovers",
+			    "Abuse costs %.0f %%; %u pause%s of 5 min bring%s back "
+			    "%.0f %%",
+			    100 * drop.value, pauses, pauses == 1 ? "" : "s",
+			    pauses == 1 ? "s" : "", 100 * back.value);
+	else if (back.known && back.low > 0 && back.value >= PARTLY)
+		kit_verdict(l->kit, "recovers-in-part",
+			    "Abuse costs %.0f %%; 25 min without I/O bring back "
+			    "%.0f %%",
+			    100 * drop.value, 100 * back.value);
+	else
+		kit_verdict(l->kit, "does-not-recover",
+			    "Abuse costs %.0f %%, and 25 min without I/O bring "
+			    "nothing back",
+			    100 * drop.value);
+}
+
+/* No anchor after the first: each probe is of a drive that has just been written. */
+static int run_ladder(struct kit *kit, struct err *err)
+{
+	struct ladder l = { .kit = kit };
+	int r = prepare(&l, err);
+
+	if (r == 0)
+		r = climb(&l, err);
+	if (r == 0)
+		r = recover(&l, err);
+	if (r < 0 || kit->forecasting)
+		return r;
+	judge(&l);
+	kit_note(kit,
+		 "the probe is random 4 KiB, 7 reads to 3 writes, where PCMark plays back traces");
+	if (kit->options->cell_ns)
+		kit_note(kit, "the ladder's minute was %.3g s",
+			 (double)kit->options->cell_ns / 1e9);
+	return 0;
+}
+
+const struct protocol protocol_degrade_recover = {
+	.name = "degrade-recover",
+	.summary = "speed under growing abuse, and after pauses",
+	.description =
+		"Everything written twice; random writes of 4 KiB to 1 MiB for 10, 15 ... 45 min, "
+		"then five "
+		"times 45 min; five pauses of 5 min. After each a probe of random 4 KiB, 7 reads "
+		"to 3 "
+		"writes. --cell sets how long the ladder's minute is. It writes for more than "
+		"seven "
+		"hours.\n\n"
+		"Verdicts: no-degradation, recovers (80 %), recovers-in-part, does-not-recover.",
+	.writes = true,
+	.run = run_ladder,
+};
