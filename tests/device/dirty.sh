@@ -46,7 +46,7 @@ look_inside()
 	return 1
 }
 
-# whole TYPE SIZE FILES MIB: makes, deletes and trims; everything agrees.
+# whole TYPE SIZE FILES MIB SECONDS: makes, is looked into, deletes and trims; everything agrees.
 whole()
 {
 	local type=$1 before pid
@@ -55,7 +55,7 @@ whole()
 	bytes=$(($4 << 20))
 	before=$(discarded_bytes)
 	"$TARE" precondition --json --progress=none \
-		--steps="dirty:files=$files,amount=$4m,delete=0%; idle=4s; delete; trim" \
+		--steps="dirty:files=$files,amount=$4m,delete=0%; idle=$5s; delete; trim" \
 		"$dir" >"$WORK/out.json" 2>"$WORK/err" &
 	pid=$!
 	check "$type: $files files of $4 MiB are there, by number and size" look_inside
@@ -77,11 +77,11 @@ killed()
 	local type=$1 i pid delay
 	for i in $(seq "$2"); do
 		delay=$(printf '0.%03d' $((RANDOM % 900)))
-		"$TARE" precondition --progress=none --steps='dirty:files=8000,amount=100m,rounds=6; idle=1ms' \
+		"$TARE" precondition --progress=none --steps='dirty:files=6000,amount=40m,rounds=4; idle=1ms' \
 			"$dir" >/dev/null 2>&1 &
 		pid=$!
 		sleep "$delay"
-		kill -KILL $pid
+		kill -KILL $pid 2>/dev/null
 		wait $pid 2>/dev/null
 		if [ $((i % 2)) = 0 ]; then
 			"$TARE" run --rw=read --runtime=1ms null:size=1m >/dev/null 2>&1
@@ -101,11 +101,11 @@ resumed()
 }
 
 RANDOM=${SEED:-$$}
-whole ext4 2G 100000 400
+whole ext4 2G 100000 400 4
 killed ext4 6
-whole xfs 1G 10000 200
+whole xfs 1G 10000 200 2
 killed xfs 2
-whole btrfs 1G 10000 200
+whole btrfs 1G 10000 200 2
 killed btrfs 2
 
 # A copy, a preset, aging: on the last one made.
@@ -123,7 +123,7 @@ dir=$WORK/xfs/dir
 aged()
 {
 	"$TARE" precondition --json --progress=none \
-		--steps='dirty:by=aging,level=70%,files=3000,churn=2,delete=0%; delete' "$dir" \
+		--steps='dirty:by=aging,level=40%,files=2000,churn=1,delete=0%; delete' "$dir" \
 		>"$WORK/out.json" 2>&1 && json_true "$WORK/out.json" \
 		"d['state']['steps'][0]['figures']['extents_per_file'] >
 		d['state']['steps'][0]['figures']['extents_per_file_before'] >= 1"
