@@ -184,6 +184,7 @@ static int run_named(struct invocation *inv, const struct protocol *protocol)
 		.erase_serial = inv->erase_serial[0] ? inv->erase_serial : NULL,
 		.expendable_path = inv->expendable[0] ? inv->expendable : NULL,
 		.command = inv->command,
+		.ledger_directory = "",
 		.observer = { .ctx = &told, .begin = tell },
 	};
 	r = protocol_run(protocol, &options, &outcome, &err);
