@@ -173,7 +173,10 @@ static inline __attribute__((always_inline)) void plain_start(struct worker *w, 
 	char *const pool = w->pool;
 
 	/* Members are read once: the stores below might change them, for all the compiler knows. */
-	address_next_many(&w->address, length_bytes, w->offsets, count);
+	if (count == 1)
+		w->offsets[0] = address_next(&w->address, length_bytes);
+	else
+		address_next_many(&w->address, length_bytes, w->offsets, count);
 	w->free_count -= count;
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t tag = tags[i];
