@@ -3,6 +3,8 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,9 +44,31 @@ static int look(const char *spec, struct target_info *ret, struct err *err)
 	return 0;
 }
 
-/* One line from the terminal, without its newline; -EINTR on Ctrl-C, -EINVAL at its end. */
-static int read_line(char *line, size_t line_bytes, struct err *err)
+/*
+ * Waits for the terminal. Signals are let in by the wait alone: a Ctrl-C between looking at the
+ * flag and waiting would otherwise be slept through. False once the flag is up.
+ */
+static bool wait_for_line(const volatile sig_atomic_t *stop)
 {
+	struct pollfd terminal = { .fd = STDIN_FILENO, .events = POLLIN };
+	sigset_t held, before;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	while (!*stop && ppoll(&terminal, 1, NULL, &before) < 0 && errno == EINTR)
+		;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return !*stop;
+}
+
+/* One line from the terminal, without its newline; -EINTR on Ctrl-C, -EINVAL at its end. */
+static int read_line(const volatile sig_atomic_t *stop, char *line, size_t line_bytes,
+		     struct err *err)
+{
+	if (!wait_for_line(stop))
+		return err_set(err, -EINTR, "nothing was typed; nothing was opened for writing");
 	errno = 0;
 	if (!fgets(line, (int)line_bytes, stdin))
 		return err_set(err, errno == EINTR ? -EINTR : -EINVAL,
@@ -58,6 +82,7 @@ static int ask(const struct target_info *info, struct err *err)
 	const char *word = consent_word(info);
 	struct report_style style = { .utf8 = true, .columns = 80 };
 	struct text text = TEXT_INIT;
+	const volatile sig_atomic_t *stop = stop_on_signals();
 	char line[128];
 	int r;
 
@@ -70,8 +95,7 @@ static int ask(const struct target_info *info, struct err *err)
 	else
 		fprintf(stderr, "This erases it. It has no serial number; type its name, %s: ", word);
 	fflush(stderr);
-	stop_on_signals();
-	r = read_line(line, sizeof(line), err);
+	r = read_line(stop, line, sizeof(line), err);
 	if (r < 0) {
 		fputs("\n", stderr);
 		return r;
