@@ -140,6 +140,10 @@ bool look_background(const struct audit_facts *facts, struct finding *ret)
 	const double run_s = (double)(m->duration_ns + m->workload.ramp_ns) / 1e9;
 	const double floor_bytes = 256.0 * KIB * run_s;
 	const bool own_trees = facts->place.copy_on_write && workload_writes(&m->workload);
+	/* Each sync makes the file system commit its journal, which is nobody else's load. */
+	const bool syncs = facts->info->filesystem[0] &&
+			   (m->workload.fsync_count || m->workload.fdatasync_count || m->workload.sync);
+	const double share = syncs ? 0.25 : 0.05;
 	char rate[UNITS_TEXT_BYTES];
 	double others;
 
@@ -147,7 +151,7 @@ bool look_background(const struct audit_facts *facts, struct finding *ret)
 	if (!facts->have_counters || !facts->have_own || own_trees || !m->workload.direct)
 		return false;
 	others = device > own ? (double)(device - own) : 0;
-	if (others <= 0.05 * (double)device || others <= floor_bytes)
+	if (others <= share * (double)device || others <= floor_bytes)
 		return false;
 	say(ret, "%.0f %% of what the device moved (%s) was not tare's: other programs used it",
 	    100 * others / (double)device,
