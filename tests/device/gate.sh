@@ -116,6 +116,7 @@ hold()
 {
 	local try
 	for try in 1 2 3 4 5; do
+		rm -f "$WORK/holder"	# what the holder before said is no proof
 		"$OPEN_TARGET" --write --hold "--erase-data=$(basename "$1")" "$1" \
 			>"$WORK/holder" 2>"$WORK/holder.err" &
 		holder=$!
