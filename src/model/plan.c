@@ -27,8 +27,24 @@ void plan_init(struct plan *plan)
 
 void plan_done(struct plan *plan)
 {
+	free(plan->targets);
 	free(plan->phases);
 	memset(plan, 0, sizeof(*plan));
+}
+
+uint32_t plan_add_target(struct plan *plan, const char *spec)
+{
+	struct plan_target *target;
+
+	plan->targets = reallocarray(plan->targets, plan->target_count + 1, sizeof(*plan->targets));
+	if (!plan->targets)
+		abort();
+	target = &plan->targets[plan->target_count];
+	memset(target, 0, sizeof(*target));
+	snprintf(target->spec, sizeof(target->spec), "%s", spec);
+	if (plan->target_count == 0)
+		memcpy(plan->target, target->spec, sizeof(plan->target));
+	return (uint32_t)plan->target_count++;
 }
 
 struct phase *plan_add(struct plan *plan, enum phase_kind kind)

@@ -25,8 +25,24 @@ enum phase_kind {
 	PHASE_STEP,	/* of the state: purge, fill, dirty, ... (model/step.h) */
 };
 
+/*
+ * What measurements are asked of. The plan's own target is targets[0] as soon as there is a
+ * list; phases of a plan without one all go to plan.target.
+ */
+struct plan_target {
+	char spec[4096];		/* "DIR", "FILE", "/dev/x", "null:...", "sim:..." */
+	uint64_t size_bytes;		/* of our test files together in a directory; 0 = sensible */
+	uint32_t file_count;		/* test files in a directory that make up one range; 0, 1 = one */
+	uint64_t stripe_bytes;		/* several files: so much of one, then of the next; 0 = one after the other */
+	bool unwritten;			/* our test file is not laid out: the first writes allocate it */
+};
+
 struct phase {
 	enum phase_kind kind;
+	/* PHASE_MEASURE: */
+	uint32_t target_index;		/* in plan.targets; 0 = the plan's own */
+	bool together;			/* starts together with the measurement before it: one group */
+	bool ends_group;		/* when it is done, the whole group ends */
 	struct workload workload;	/* PHASE_MEASURE */
 	uint64_t idle_ns;		/* PHASE_IDLE */
 	struct step step;		/* PHASE_STEP */
@@ -34,12 +50,16 @@ struct phase {
 
 struct plan {
 	char target[4096];
+	struct plan_target *targets;	/* owned; none = target alone, with presets */
+	size_t target_count;
 	struct phase *phases;
 	size_t phase_count;
 };
 
 void plan_init(struct plan *plan);
 void plan_done(struct plan *plan);
+/* Its index; spec equal to an earlier one's is a target of its own all the same. */
+uint32_t plan_add_target(struct plan *plan, const char *spec);
 struct phase *plan_add(struct plan *plan, enum phase_kind kind);
 struct step *plan_add_step(struct plan *plan, enum step_kind kind);	/* of its presets */
 

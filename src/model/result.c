@@ -60,6 +60,7 @@ void result_done(struct result *result)
 	for (size_t i = 0; i < result->measurement_count; i++)
 		measurement_done(&result->measurements[i]);
 	free(result->measurements);
+	free(result->more_targets);
 	free(result->steps);
 	free(result->findings);
 	memset(result, 0, sizeof(*result));

@@ -53,6 +53,8 @@ struct verify_failure {
 /* What one measuring phase gave: the engine fills most, measure/ adds name, level and ceilings. */
 struct measurement {
 	char name[64];			/* "rand-read-4k-q32" */
+	uint32_t group_index;		/* measurements of one number ran together */
+	uint32_t target_index;		/* 0 = result.target, n = result.more_targets[n - 1] */
 	struct workload workload;	/* as asked */
 	uint64_t seed;			/* the one used */
 	uint64_t start_ns;		/* the clock when measuring began */
@@ -161,6 +163,8 @@ struct result {
 	int error_code;			/* negative errno; 0 */
 	struct machine machine;
 	struct target_info target;
+	struct target_info *more_targets;	/* owned; of plans with several */
+	size_t more_target_count;
 	char state[32];			/* "unknown", "laid-out", … */
 	char state_text[256];		/* one sentence */
 	uint64_t layout_bytes;		/* written by tare before measuring */

@@ -84,6 +84,7 @@ struct workload {
 	uint64_t io_size_bytes;		/* ends after so much; 0 = one pass, or the runtime */
 	uint64_t runtime_ns;		/* measured time; 0 = until io_size or one pass is done */
 	uint64_t ramp_ns;		/* before measuring starts */
+	uint64_t start_delay_ns;	/* nothing happens before, counted from the group's start */
 
 	/* how */
 	uint32_t engine;		/* enum workload_engine */
