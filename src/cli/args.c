@@ -301,6 +301,17 @@ static void take_loose_word(struct parser *p, const char *word)
 		snprintf(inv->words[inv->word_count++], sizeof(inv->words[0]), "%s", word);
 }
 
+static void take_foreign(struct parser *p, const char *word)
+{
+	struct invocation *inv = p->inv;
+
+	if (inv->foreign_count == FOREIGN_WORDS)
+		problem(p, "%s: tare %s takes at most %d words", word, inv->verb->name,
+			FOREIGN_WORDS);
+	else
+		inv->foreign_words[inv->foreign_count++] = word;
+}
+
 static const char *verb_name_at(const void *ctx, size_t i)
 {
 	(void)ctx;
@@ -389,7 +400,22 @@ static void take_positional(struct parser *p, const char *word)
 	case POSITIONAL_WORDS:
 		take_loose_word(p, word);
 		break;
+	case POSITIONAL_FOREIGN:
+		take_foreign(p, word);
+		break;
 	}
+}
+
+/* An option of ours, in another tool's command line? */
+static bool is_own_option(struct parser *p, const char *word)
+{
+	struct option option = { .value = NULL };
+	const size_t length = strcspn(word, "=");
+
+	if (strncmp(word, "--", 2) != 0 || length - 2 >= sizeof(option.name))
+		return false;
+	memcpy(option.name, word + 2, length - 2);
+	return find_option(p, &option);
 }
 
 static void take_word(struct parser *p)
@@ -397,6 +423,13 @@ static void take_word(struct parser *p)
 	const char *word = p->argv[p->at++];
 	const char *dash = words_typographic_dash(word);
 
+	if (p->inv->verb && p->inv->verb->positional == POSITIONAL_FOREIGN) {
+		if (is_own_option(p, word))
+			take_option(p, word + 2);
+		else
+			take_foreign(p, word);
+		return;
+	}
 	if (dash && !p->options_ended) {
 		problem(p, "%s: begins with %s, as copied text often does; write --%s", word, dash,
 			words_behind_dashes(word));

@@ -35,9 +35,15 @@ enum positional {
 	POSITIONAL_PLAN_TARGET,	/* [PLAN.yaml] [TARGET], into plan_path and target */
 	POSITIONAL_TOPIC,	/* one word, into topic */
 	POSITIONAL_WORDS,	/* a few words that the verb judges, into words */
+	/*
+	 * Another tool's command line: options of the verb's own tables are taken wherever they
+	 * stand, everything else goes as it is into foreign_words.
+	 */
+	POSITIONAL_FOREIGN,
 };
 
 #define INVOCATION_WORDS 3
+#define FOREIGN_WORDS 1024
 
 struct verb;
 
@@ -81,6 +87,10 @@ struct invocation {
 	bool loop;
 	bool log;
 	char lba[64];			/* "0-99"; "" when not given */
+
+	/* fio, iozone, ...; borrowed from argv */
+	const char *foreign_words[FOREIGN_WORDS];
+	uint32_t foreign_count;
 
 	/* protocol; size is test_file_bytes */
 	bool forecast, resume;
