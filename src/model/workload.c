@@ -74,6 +74,10 @@ const struct field workload_fields[] = {
 	  .help = "sequential: from the end to the start" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,
 	  .help = "pieces the size is cut into, spread evenly over the target" },
+	{ .name = "segment-range", AMOUNT(segment_range, 0), .group = GROUP,
+	  .help = "what segments are spread over; without it the target from offset on" },
+	{ .name = "segment-seed", U64(segment_seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
+	  .help = "runs with the same one have their segments in the same places" },
 #undef GROUP
 #define GROUP "How long"
 	{ .name = "runtime", .alias = "timeout", U64(runtime_ns, UNIT_NS, 0, DAYS_NS(366)),
