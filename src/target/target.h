@@ -61,6 +61,7 @@ struct target_part {
 	bool is_device;
 	uint64_t start_bytes;		/* its place in the range, when they follow each other */
 	uint64_t size_bytes;
+	uint32_t device_major, device_minor;	/* as of struct target_info */
 };
 
 struct target {
