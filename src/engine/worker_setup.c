@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "engine/queue_parts.h"
+
 #define PAGE_BYTES 4096u
 #define HUGE_BYTES (2u << 20)
 
@@ -231,7 +233,9 @@ int worker_open(struct worker *w)
 	struct queue *queue;
 	int r;
 
-	r = work->ops->open(&queue, work->target, &options, &w->err);
+	r = work->target->part_count ?
+		    queue_parts_open(&queue, work->ops, work->target, &options, &w->err) :
+		    work->ops->open(&queue, work->target, &options, &w->err);
 	if (r < 0)
 		return r;
 	if (*work->workload->filter) {
