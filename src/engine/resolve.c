@@ -134,6 +134,10 @@ static int resolve_extent(const struct workload *workload, const struct target_i
 	if (range->size_bytes < range->block_max_bytes)
 		return too_small(range, info, "a request", range->block_max_bytes, err);
 	range->span_bytes = workload->segment_count ? rest_bytes : range->size_bytes;
+	if (workload->segment_range.bytes || workload->segment_range.ppm)
+		range->span_bytes = amount_bytes(&workload->segment_range, info->size_bytes);
+	if (range->span_bytes > rest_bytes)
+		return too_small(range, info, "a segment-range", range->span_bytes, err);
 	return 0;
 }
 

@@ -74,6 +74,10 @@ const struct field workload_fields[] = {
 	  .help = "sequential: from the end to the start" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,
 	  .help = "pieces the size is cut into, spread evenly over the target" },
+	{ .name = "segment-range", AMOUNT(segment_range, 0), .group = GROUP,
+	  .help = "what segments are spread over; without it the target from offset on" },
+	{ .name = "segment-seed", U64(segment_seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
+	  .help = "runs with the same one have their segments in the same places" },
 #undef GROUP
 #define GROUP "How long"
 	{ .name = "runtime", .alias = "timeout", U64(runtime_ns, UNIT_NS, 0, DAYS_NS(366)),
@@ -106,6 +110,8 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "the opposite of direct" },
 	{ .name = "noatime", BOOL(noatime), .preset = "1", .group = GROUP,
 	  .help = "do not touch access times (O_NOATIME)" },
+	{ .name = "invalidate", BOOL(invalidate), .preset = "1", .group = GROUP,
+	  .help = "buffered: drop what the page cache holds of the target before it begins" },
 	{ .name = "sync", ENUM(sync, sync_choices), .parse = workload_parse_sync, .preset = "none",
 	  .group = GROUP, .help = "open with O_DSYNC or O_SYNC" },
 	{ .name = "fsync", U32(fsync_count, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,

@@ -78,7 +78,9 @@ struct workload {
 	uint32_t random_ppm;		/* share of random starts in a random workload */
 	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
 	bool backwards;			/* sequential from the end */
-	uint32_t segment_count;		/* range cut in so many pieces spread over it; 0 = whole */
+	uint32_t segment_count;		/* range cut in so many pieces spread over more; 0 = whole */
+	struct amount segment_range;	/* what they are spread over, from offset; zero = the target's rest */
+	uint64_t segment_seed;		/* where they lie; 0 = by seed */
 
 	/* how much, how long */
 	uint64_t io_size_bytes;		/* ends after so much; 0 = one pass, or the runtime */
@@ -94,6 +96,7 @@ struct workload {
 	uint32_t job_count;		/* workers doing the same, each with its own seed */
 	bool direct;
 	bool noatime;
+	bool invalidate;		/* buffered: nothing of the file is cached to begin with */
 	uint32_t sync;			/* enum workload_sync */
 	uint32_t fsync_count;		/* fsync after so many writes; 0 = never */
 	uint32_t fdatasync_count;

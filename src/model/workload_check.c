@@ -92,6 +92,9 @@ static int check_range(const struct workload *w, struct err *err)
 {
 	if (w->segment_count && !w->size.bytes && !w->size.ppm)
 		return err_set(err, -EINVAL, "segments needs size, which it cuts into pieces");
+	if (!w->segment_count && (w->segment_range.bytes || w->segment_range.ppm || w->segment_seed))
+		return err_set(err, -EINVAL, "%s says where segments lie: name their number too",
+			       w->segment_seed ? "segment-seed" : "segment-range");
 	if (w->offset.ppm == PPM)
 		return err_set(err, -EINVAL, "offset=100%% leaves nothing of the target");
 	if ((uint64_t)w->offset.ppm + w->size.ppm > PPM)
