@@ -105,7 +105,7 @@ struct fio_job_options {
 	bool latency_run;
 	bool invalidate;
 	bool create_only, pre_read;
-	const char *cpus_allowed;
+	const char *cpus_allowed, *numa_nodes;
 	char cpus[64];			/* of cpumask or cpus_allowed */
 	uint32_t cpus_policy;		/* 0 shared, 1 split */
 	bool end_fsync, fsync_on_close, unlink;
@@ -162,6 +162,7 @@ const struct fio_row *fio_row_find(const char *name);	/* by name or alias; NULL 
 const char *fio_row_nearest(const char *name);		/* NULL when none is near */
 
 extern const char *const fio_verify_kinds[];
+extern const char *const fio_engines[];	/* those that are taken; NULL ends */
 
 /* Where the option was given, by the row's name; NULL when it was not. */
 const struct fio_assignment *fio_options_given(const struct fio_job_options *options,

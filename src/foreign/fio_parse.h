@@ -25,7 +25,6 @@ int fio_take_cpumask(struct fio_setting *s);
 int fio_take_numa(struct fio_setting *s);
 int fio_take_log(struct fio_setting *s);
 int fio_take_percentiles(struct fio_setting *s);
-int fio_take_ignore_error(struct fio_setting *s);
 int fio_take_kb_base(struct fio_setting *s);
 
 /* A number of bytes, with a note when its unit was hardly meant. */

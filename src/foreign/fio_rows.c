@@ -305,7 +305,7 @@ const struct fio_row fio_rows[] = {
 	{ "disable_bw_measurement", "disable_bw", NOTED("the series is always kept") },
 	{ "unified_rw_reporting", NULL, CHOICE(unified_rw, unified_choices) },
 	{ "continue_on_error", NULL, CHOICE(continue_on_error, continue_choices) },
-	{ "ignore_error", NULL, CUSTOM(fio_take_ignore_error) },
+	{ "ignore_error", NULL, NOTED("no error is passed over") },
 	{ "error_dump", NULL, NOTED("errors are told with their place") },
 	{ "kb_base", NULL, CUSTOM(fio_take_kb_base) },
 	{ "unit_base", NULL, CHOICE(unit_base, unit_choices) },

@@ -187,7 +187,6 @@ struct reading {
 	const char *path;
 	size_t section;			/* index + 1; 0 = none yet */
 	uint32_t depth;			/* of includes; sections stand at 0 only */
-	bool begun;			/* a section of this file was met */
 };
 
 static void read_text(struct reading *reading, char *text, size_t length);
@@ -275,7 +274,6 @@ static void read_heading(struct reading *reading, char *line, const struct place
 {
 	struct fio_source *source = reading->source;
 	char *end = strchr(line, ']');
-	struct fio_section *section;
 
 	if (reading->depth) {
 		fio_remark(source->problems, place,
@@ -291,9 +289,7 @@ static void read_heading(struct reading *reading, char *line, const struct place
 		return;
 	}
 	*end = '\0';
-	section = fio_source_add(source, line + 1, place);
-	section->begins_file = !section->global && !reading->begun;
-	reading->begun |= !section->global;
+	fio_source_add(source, line + 1, place);
 	reading->section = source->section_count;
 }
 

@@ -39,6 +39,8 @@ struct fio_world {
 	const char *(*environment)(void *ctx, const char *name);
 	/* Without opening it; *ret_bytes is 0 where the size cannot be known. */
 	enum fio_thing (*look)(void *ctx, const char *path, uint64_t *ret_bytes);
+	/* The CPUs of a NUMA node as "0-3,8"; -ENOENT where there is no such node. */
+	int (*node_cpus)(void *ctx, uint32_t node, char *list, size_t list_bytes);
 	uint64_t page_bytes, memory_mb, cpu_count;
 };
 void fio_world_real(struct fio_world *ret);
@@ -54,7 +56,7 @@ struct fio_assignment {
 struct fio_section {
 	char *name;		/* owned */
 	bool global;		/* defaults for what stands below it in its file */
-	bool begins_file;	/* first of a file */
+	bool begins_file;	/* the first job of a file behind another */
 	bool skipped;		/* --section names others */
 	struct place place;
 	struct fio_assignment *items;	/* owned */

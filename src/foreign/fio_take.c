@@ -462,11 +462,17 @@ int fio_take_cpumask(struct fio_setting *s)
 	return r;
 }
 
-/* Node 0 of a machine that has no other is every CPU. */
 int fio_take_numa(struct fio_setting *s)
 {
-	if (!*s->value || strspn(s->value, "0123456789,-al!+") != strlen(s->value))
+	int r;
+
+	if (strcmp(s->value, "all") == 0)
+		return 0;
+	/* Nodes are listed like CPUs. */
+	r = workload_parse_cpus(NULL, s->value, s->err);
+	if (r < 0 && r != -ENOENT)
 		return err_set(s->err, -EINVAL, "'%.64s' is not a list of nodes, as in 0-1", s->value);
+	s->options->numa_nodes = s->value;
 	return 0;
 }
 
@@ -511,12 +517,6 @@ int fio_take_percentiles(struct fio_setting *s)
 	memcpy(o->percentiles, values, sizeof(values[0]) * count);
 	o->percentile_count = count;
 	return 0;
-}
-
-int fio_take_ignore_error(struct fio_setting *s)
-{
-	return err_set(s->err, -EOPNOTSUPP,
-		       "not supported: no error is passed over; leave '%.64s' out", s->value);
 }
 
 int fio_take_kb_base(struct fio_setting *s)

@@ -90,6 +90,12 @@ static enum fio_thing world_look(void *ctx, const char *path, uint64_t *ret_byte
 	return is_zoned(st.st_rdev) ? FIO_ZONED_DEVICE : FIO_DEVICE;
 }
 
+static int world_node_cpus(void *ctx, uint32_t node, char *list, size_t list_bytes)
+{
+	(void)ctx;
+	return sysfs_read(list, list_bytes, "/sys/devices/system/node/node%u/cpulist", node);
+}
+
 static uint64_t positive(long value)
 {
 	return value > 0 ? (uint64_t)value : 1;
@@ -101,6 +107,7 @@ void fio_world_real(struct fio_world *ret)
 		.read = world_read,
 		.environment = world_environment,
 		.look = world_look,
+		.node_cpus = world_node_cpus,
 		.page_bytes = positive(sysconf(_SC_PAGESIZE)),
 		.cpu_count = positive(sysconf(_SC_NPROCESSORS_ONLN)),
 	};
