@@ -461,7 +461,7 @@ static json_t *measurements_json(const struct result *result)
 	return ret;
 }
 
-void report_json(const struct result *result, struct text *ret)
+json_t *report_result_json(const struct result *result)
 {
 	json_t *root = json_object();
 
@@ -477,6 +477,13 @@ void report_json(const struct result *result, struct text *ret)
 	json_put(root, "state", state_json(result));
 	json_put(root, "measurements", measurements_json(result));
 	json_put(root, "findings", findings_json(result));
+	return root;
+}
+
+void report_json(const struct result *result, struct text *ret)
+{
+	json_t *root = report_result_json(result);
+
 	json_write(root, ret);
 	json_decref(root);
 }

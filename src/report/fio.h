@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * fio - a result as fio 3.33 prints it, so that what reads fio's output reads tare's. Pure.
+ *
+ * Where tare knows better or not at all, fio's keys hold:
+ *
+ *	clat_ns		submission to completion ("service"); the percentiles are of it
+ *	lat_ns		the same; of an open loop (rates) from the intended start
+ *	slat_ns		N 0: tare reads the clock once a batch, so it is not measured
+ *	stddev		from the histogram, within 1 % of the values
+ *	percentile, bins	from tare's histogram: 1.6 % wide buckets
+ *	bw_*, iops_*	samples of a second (fio: 500 ms); of a shorter rest when it is 500 ms long
+ *	runtime		ms, but bw and iops are of the exact time
+ *	short_ios, drop_ios	0: a short transfer is an error and ends the job
+ *	error		errno of the first failure
+ *	eta		0
+ *	"fio version"	"fio-3.33-compat tare VERSION"
+ *
+ * "job options" also holds rw, bs, iodepth, numjobs, ioengine, direct and size where the job
+ * file left them to their presets, because readers look for them there. The one key that is
+ * not fio's is "tare", last in the document: notes, and the result as report_json writes it,
+ * without histograms and seconds.
+ */
+
+#include <stdint.h>
+
+#include "base/text.h"
+#include "model/fio_labels.h"
+#include "model/result.h"
+
+struct report_fio {
+	const struct result *result;
+	const struct fio_labels *labels;	/* job i is measurement i */
+	uint64_t ended_unix_ms;			/* the time of day when it was done */
+	int pid;				/* printed by the normal format */
+};
+
+/* One document with its newline; bins: as json+ has it. */
+void report_fio_json(const struct report_fio *report, bool bins, struct text *ret);
