@@ -106,6 +106,8 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "the opposite of direct" },
 	{ .name = "noatime", BOOL(noatime), .preset = "1", .group = GROUP,
 	  .help = "do not touch access times (O_NOATIME)" },
+	{ .name = "invalidate", BOOL(invalidate), .preset = "1", .group = GROUP,
+	  .help = "buffered: drop what the page cache holds of the target before it begins" },
 	{ .name = "sync", ENUM(sync, sync_choices), .parse = workload_parse_sync, .preset = "none",
 	  .group = GROUP, .help = "open with O_DSYNC or O_SYNC" },
 	{ .name = "fsync", U32(fsync_count, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,

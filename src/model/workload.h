@@ -94,6 +94,7 @@ struct workload {
 	uint32_t job_count;		/* workers doing the same, each with its own seed */
 	bool direct;
 	bool noatime;
+	bool invalidate;		/* buffered: nothing of the file is cached to begin with */
 	uint32_t sync;			/* enum workload_sync */
 	uint32_t fsync_count;		/* fsync after so many writes; 0 = never */
 	uint32_t fdatasync_count;

@@ -73,6 +73,9 @@ int kit_anchor(struct kit *kit, struct err *err);
 /* Whether the drive takes discards, as far as it says. */
 bool kit_discards(const struct kit *kit);
 
+/* -EOPNOTSUPP in a directory whose file system discards what is deleted: the control is lost. */
+int kit_check_no_online_discard(const struct kit *kit, struct err *err);
+
 /* Rounded down to whole blocks of so many bytes; never below one. */
 uint64_t kit_share(const struct kit *kit, double share, uint64_t block_bytes);
 
