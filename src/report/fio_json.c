@@ -114,7 +114,7 @@ static void put_directions(json_t *ret, const struct fio_entry *entry, bool bins
 			 direction_json(entry, FIO_MIXED, bins));
 }
 
-/* shares by steps named as fio names them; the first count of steps, then what lies above. */
+/* By steps that are named as fio names them. */
 static json_t *shares_json(const double *shares, const char *const *names)
 {
 	json_t *ret = json_object();
@@ -132,13 +132,16 @@ static void put_shares(json_t *ret, const struct fio_entry *entry)
 					     "250", "500", "750", "1000", NULL };
 	static const char *const large[] = { "2",   "4",   "10",  "20",	  "50",	  "100",    "250",
 					     "500", "750", "1000", "2000", ">=2000", NULL };
-	static const double unknown[FIO_DEPTH_STEPS];
-	struct fio_shares shares;
+	double depths[FIO_DEPTH_STEPS], pushes[FIO_DEPTH_STEPS], reaps[FIO_DEPTH_STEPS];
+	struct fio_latency_shares shares;
 
+	fio_shares(entry->depth_counts, depths);
+	fio_shares(entry->push_counts, pushes);
+	fio_shares(entry->reap_counts, reaps);
 	fio_latency_shares(entry, &shares);
-	json_put(ret, "iodepth_level", shares_json(unknown, levels));
-	json_put(ret, "iodepth_submit", shares_json(unknown, batches));
-	json_put(ret, "iodepth_complete", shares_json(unknown, batches));
+	json_put(ret, "iodepth_level", shares_json(depths, levels));
+	json_put(ret, "iodepth_submit", shares_json(pushes, batches));
+	json_put(ret, "iodepth_complete", shares_json(reaps, batches));
 	json_put(ret, "latency_ns", shares_json(shares.ns, small));
 	json_put(ret, "latency_us", shares_json(shares.us, small));
 	json_put(ret, "latency_ms", shares_json(shares.ms, large));
@@ -184,8 +187,8 @@ static void put_cpu(json_t *ret, const struct fio_entry *entry)
 	json_put_real(ret, "usr_cpu", fio_percent(entry->user_ns, entry->runtime_ns));
 	json_put_real(ret, "sys_cpu", fio_percent(entry->system_ns, entry->runtime_ns));
 	json_put_u64(ret, "ctx", entry->switch_count);
-	json_put_u64(ret, "majf", 0);
-	json_put_u64(ret, "minf", 0);
+	json_put_u64(ret, "majf", entry->major_fault_count);
+	json_put_u64(ret, "minf", entry->minor_fault_count);
 }
 
 static json_t *entry_json(const struct fio_stat *stat, const struct fio_entry *entry, bool bins)
@@ -213,6 +216,28 @@ static json_t *entry_json(const struct fio_stat *stat, const struct fio_entry *e
 	json_put_u64(ret, "latency_window", 0);
 	if (job->description)
 		json_put_text(ret, "desc", job->description);
+	return ret;
+}
+
+static json_t *disks_json(const struct fio_stat *stat)
+{
+	json_t *ret = json_array();
+
+	for (size_t i = 0; i < stat->disk_count; i++) {
+		const struct fio_disk *disk = &stat->disks[i];
+		json_t *item = json_object();
+
+		json_put_text(item, "name", disk->name);
+		json_put_u64(item, "read_ios", disk->read_count);
+		json_put_u64(item, "write_ios", disk->write_count);
+		json_put_u64(item, "read_merges", disk->read_merge_count);
+		json_put_u64(item, "write_merges", disk->write_merge_count);
+		json_put_u64(item, "read_ticks", disk->read_ms);
+		json_put_u64(item, "write_ticks", disk->write_ms);
+		json_put_u64(item, "in_queue", disk->queue_ms);
+		json_put_real(item, "util", disk->util_percent);
+		json_array_append_new(ret, item);
+	}
 	return ret;
 }
 
@@ -336,6 +361,8 @@ void report_fio_json(const struct report_fio *report, bool bins, struct text *re
 	for (size_t i = 0; i < stat.entry_count; i++)
 		json_array_append_new(jobs, entry_json(&stat, &stat.entries[i], bins));
 	json_put(root, "jobs", jobs);
+	if (stat.disk_count)
+		json_put(root, "disk_util", disks_json(&stat));
 	json_put(root, "tare", tare_json(report));
 	fio_stat_done(&stat);
 	write_value(root, 0, ret);

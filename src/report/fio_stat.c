@@ -190,7 +190,14 @@ static void entry_add(struct fio_entry *entry, const struct measurement *m)
 		entry->elapsed_ns = elapsed_ns;
 	entry->user_ns += m->user_ns;
 	entry->system_ns += m->system_ns;
-	entry->switch_count += m->voluntary_switch_count;
+	entry->switch_count += m->voluntary_switch_count + m->involuntary_switch_count;
+	entry->major_fault_count += m->major_fault_count;
+	entry->minor_fault_count += m->minor_fault_count;
+	for (size_t i = 0; i < FIO_DEPTH_STEPS; i++) {
+		entry->depth_counts[i] += m->depth_counts[i];
+		entry->push_counts[i] += m->push_counts[i];
+		entry->reap_counts[i] += m->reap_counts[i];
+	}
 	for (uint32_t i = 0; i < m->errno_count; i++)
 		entry->error_count += m->errnos[i].count;
 	if (entry->error == 0 && m->errno_count)
@@ -248,6 +255,83 @@ static void set_group_percents(struct fio_stat *stat)
 	}
 }
 
+static const struct target_info *target_of(const struct result *result,
+					   const struct measurement *m)
+{
+	return m->target_index ? &result->more_targets[m->target_index - 1] : &result->target;
+}
+
+static struct fio_disk *disk_of(struct fio_stat *stat, const char *name)
+{
+	for (size_t i = 0; i < stat->disk_count; i++) {
+		if (strcmp(stat->disks[i].name, name) == 0)
+			return &stat->disks[i];
+	}
+	stat->disks[stat->disk_count].name = name;
+	return &stat->disks[stat->disk_count++];
+}
+
+/* Whether both ran at the same time and on one device. */
+static bool saw_the_same(const struct result *result, const struct measurement *a,
+			 const struct measurement *b)
+{
+	return a->group_index == b->group_index &&
+	       strcmp(target_of(result, a)->device, target_of(result, b)->device) == 0;
+}
+
+/* How long it and what ran together with it took; 0 where an earlier one has told. */
+static uint64_t told_ns(const struct result *result, size_t index)
+{
+	const struct measurement *own = &result->measurements[index];
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < result->measurement_count; i++) {
+		const struct measurement *m = &result->measurements[i];
+
+		if (!saw_the_same(result, own, m))
+			continue;
+		if (i < index)
+			return 0;
+		if (m->duration_ns + m->workload.ramp_ns > longest_ns)
+			longest_ns = m->duration_ns + m->workload.ramp_ns;
+	}
+	return longest_ns;
+}
+
+/*
+ * The counters are the device's, so what ran together on one saw the same: the first of a group
+ * tells it.
+ */
+static void add_disks(struct fio_stat *stat)
+{
+	const struct result *result = stat->report->result;
+
+	stat->disks = calloc(result->measurement_count + 1, sizeof(*stat->disks));
+	if (!stat->disks)
+		abort();
+	for (size_t i = 0; i < result->measurement_count; i++) {
+		const struct measurement *m = &result->measurements[i];
+		const char *name = target_of(result, m)->device;
+		const uint64_t took_ns = told_ns(result, i);
+		struct fio_disk *disk;
+
+		if (!*name || took_ns == 0)
+			continue;
+		disk = disk_of(stat, name);
+		disk->read_count += m->device_read_count;
+		disk->write_count += m->device_write_count;
+		disk->read_merge_count += m->device_read_merge_count;
+		disk->write_merge_count += m->device_write_merge_count;
+		disk->read_ms += m->device_read_ms;
+		disk->write_ms += m->device_write_ms;
+		disk->queue_ms += m->device_queue_ms;
+		disk->busy_ms += m->device_busy_ms;
+		disk->elapsed_ns += took_ns;
+		disk->util_percent = fmin(100, fio_percent(disk->busy_ms * MILLISECOND_NS,
+							   disk->elapsed_ns));
+	}
+}
+
 void fio_stat_init(struct fio_stat *stat, const struct report_fio *report)
 {
 	const struct result *result = report->result;
@@ -265,6 +349,8 @@ void fio_stat_init(struct fio_stat *stat, const struct report_fio *report)
 		entry_add(entry, &result->measurements[i]);
 	}
 	set_group_percents(stat);
+	if (report->labels->disk_util)
+		add_disks(stat);
 }
 
 void fio_stat_done(struct fio_stat *stat)
@@ -277,6 +363,7 @@ void fio_stat_done(struct fio_stat *stat)
 		free(stat->entries[i].sync);
 	}
 	free(stat->entries);
+	free(stat->disks);
 	*stat = (struct fio_stat){ 0 };
 }
 
@@ -290,11 +377,21 @@ static size_t step_of(uint64_t amount, size_t count)
 	return i;
 }
 
-void fio_latency_shares(const struct fio_entry *entry, struct fio_shares *ret)
+void fio_shares(const uint64_t counts[FIO_DEPTH_STEPS], double ret[FIO_DEPTH_STEPS])
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < FIO_DEPTH_STEPS; i++)
+		sum += counts[i];
+	for (size_t i = 0; i < FIO_DEPTH_STEPS; i++)
+		ret[i] = fio_percent(counts[i], sum);
+}
+
+void fio_latency_shares(const struct fio_entry *entry, struct fio_latency_shares *ret)
 {
 	const struct histogram *h = entry->directions[FIO_MIXED].clat;
 
-	*ret = (struct fio_shares){ 0 };
+	*ret = (struct fio_latency_shares){ 0 };
 	for (uint32_t i = 0; h && i < HISTOGRAM_BUCKETS; i++) {
 		const double percent = 100.0 * (double)h->buckets[i] / (double)h->count;
 		const uint64_t ns = h->buckets[i] ? fio_bucket_ns(h, i) : 0;

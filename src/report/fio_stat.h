@@ -23,7 +23,8 @@ extern const char *const fio_direction_names[FIO_DIRECTIONS];
 
 enum { FIO_UNIFIED_NONE, FIO_UNIFIED_MIXED, FIO_UNIFIED_BOTH };	/* fio_job.unified */
 
-#define FIO_DEPTH_STEPS 7	/* 1, 2, 4, 8, 16, 32, >=64; of batches 0, 4, 8, 16, 32, 64, >=64 */
+/* Depths 1, 2, 4, 8, 16, 32, >=64; batches up to 0, 4, 8, 16, 32, 64, and more. */
+#define FIO_DEPTH_STEPS MEASUREMENT_STEPS
 
 struct fio_samples {
 	double min, max, mean, squares;		/* squares: sum of squared distances from the mean */
@@ -49,7 +50,9 @@ struct fio_entry {
 	uint64_t runtime_ns;			/* sum */
 	uint64_t elapsed_ns;			/* the longest, with its ramp */
 	uint64_t user_ns, system_ns;
-	uint64_t switch_count;
+	uint64_t switch_count, major_fault_count, minor_fault_count;
+	uint64_t depth_counts[FIO_DEPTH_STEPS], push_counts[FIO_DEPTH_STEPS];
+	uint64_t reap_counts[FIO_DEPTH_STEPS];
 	uint64_t error_count;
 	int error;				/* errno of the first failure; 0 */
 };
@@ -61,10 +64,21 @@ struct fio_group {
 	double bw_min, bw_max;			/* B/s of its entries */
 };
 
+/* What the kernel counted for one device while jobs ran on it. */
+struct fio_disk {
+	const char *name;
+	uint64_t read_count, write_count, read_merge_count, write_merge_count;
+	uint64_t read_ms, write_ms, queue_ms, busy_ms;
+	uint64_t elapsed_ns;			/* of what ran on it */
+	double util_percent;
+};
+
 struct fio_stat {
 	const struct report_fio *report;
 	struct fio_entry *entries;		/* owned */
 	size_t entry_count;
+	struct fio_disk *disks;			/* owned; none where not asked for */
+	size_t disk_count;
 };
 
 void fio_stat_init(struct fio_stat *stat, const struct report_fio *report);
@@ -91,8 +105,10 @@ uint64_t fio_percentile_ns(const struct histogram *h, double percent);
 #define FIO_NS_STEPS 10		/* up to 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000 ns */
 #define FIO_US_STEPS 10
 #define FIO_MS_STEPS 12		/* ..., 2000, and above */
-struct fio_shares {
+struct fio_latency_shares {
 	double ns[FIO_NS_STEPS], us[FIO_US_STEPS], ms[FIO_MS_STEPS];
 };
 extern const uint32_t fio_latency_steps[FIO_MS_STEPS - 1];
-void fio_latency_shares(const struct fio_entry *entry, struct fio_shares *ret);
+/* counts in percent of their sum; all 0 where that is. */
+void fio_shares(const uint64_t counts[FIO_DEPTH_STEPS], double ret[FIO_DEPTH_STEPS]);
+void fio_latency_shares(const struct fio_entry *entry, struct fio_latency_shares *ret);

@@ -77,7 +77,20 @@ static void add_clone(struct sample_fio *sample, uint64_t seconds)
 	}
 	m->user_ns = 100 * MILLISECOND_NS;
 	m->system_ns = 200 * MILLISECOND_NS;
-	m->voluntary_switch_count = 1000;
+	m->voluntary_switch_count = 900;
+	m->involuntary_switch_count = 100;
+	m->major_fault_count = 1;
+	m->minor_fault_count = 10;
+	m->depth_counts[2] = 150 * seconds;
+	m->push_counts[1] = m->reap_counts[1] = 300;
+	m->reap_counts[2] = 100;
+	m->device_read_count = 700;
+	m->device_write_count = 350;
+	m->device_write_merge_count = 3;
+	m->device_read_ms = 140;
+	m->device_write_ms = 350;
+	m->device_queue_ms = 490;
+	m->device_busy_ms = 400;
 }
 
 static void add_seq(struct sample_fio *sample)
@@ -88,6 +101,9 @@ static void add_seq(struct sample_fio *sample)
 	m->workload.rw = RW_WRITE;
 	m->workload.block_bytes = 64 * KIB;
 	m->workload.depth_count = 1;
+	m->group_index = 1;
+	m->device_write_count = 144;
+	m->device_busy_ms = 850;
 	SET(m->name, "seq");
 	SET(m->engine, "sync");
 	m->duration_ns = 2250 * MILLISECOND_NS;
@@ -113,6 +129,8 @@ void sample_fio_init(struct sample_fio *sample)
 	result_init(&sample->result);
 	SET(sample->result.version, "0.1");
 	SET(sample->result.target.spec, "/home");
+	SET(sample->result.target.device, "nvme0n1");
+	labels->disk_util = true;
 	fio_options_add(&labels->global, "ioengine", "libaio");
 	fio_options_add(&labels->global, "group_reporting", "1");
 	for (uint32_t i = 0; i < 2; i++) {

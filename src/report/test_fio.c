@@ -117,7 +117,8 @@ static void keys_and_types_are_fios(void)
 	json_t *doc = document(false);
 
 	check_members(doc, "fio version string, timestamp integer, timestamp_ms integer, "
-			   "time string, global options object, jobs array, tare object");
+			   "time string, global options object, jobs array, "
+			   "disk_util array, tare object");
 	check_members(at(doc, "jobs/0"),
 		      "jobname string, groupid integer, error integer, eta integer, "
 		      "elapsed integer, job options object, read object, write object, "
@@ -187,6 +188,12 @@ static void a_group_is_merged_as_fio_merges(void)
 	CHECK_NEAR(number_at(job, "usr_cpu"), 2.857143, 1e-6);
 	CHECK_NEAR(number_at(job, "sys_cpu"), 5.714286, 1e-6);
 	CHECK_EQ(number_at(job, "ctx"), 2000);
+	CHECK_EQ(number_at(job, "majf"), 2);
+	CHECK_EQ(number_at(job, "minf"), 20);
+	CHECK_NEAR(number_at(job, "iodepth_level/4"), 100, 1e-6);
+	CHECK_NEAR(number_at(job, "iodepth_submit/4"), 100, 1e-6);
+	CHECK_NEAR(number_at(job, "iodepth_complete/4"), 75, 1e-6);
+	CHECK_NEAR(number_at(job, "iodepth_complete/8"), 25, 1e-6);
 	CHECK_NEAR(number_at(job, "latency_us/250"), 66.666667, 1e-5);
 	CHECK_NEAR(number_at(job, "latency_ms/2"), 33.333333, 1e-5);
 	CHECK_EQ(number_at(job, "elapsed"), 5);
@@ -250,6 +257,26 @@ static void the_head_and_the_key_that_is_tares(void)
 	CHECK_STR(string_at(doc, "tare/measurements/2/name"), "seq");
 	CHECK(at(doc, "tare/measurements/0/seconds") == NULL);
 	CHECK(at(doc, "tare/measurements/0/ops/read/latency_ns/histogram") == NULL);
+	json_decref(doc);
+}
+
+/* The clones ran together, 4 s at most, and saw the same 400 ms; seq its own 850 of 2250 ms. */
+static void a_disk_is_counted_once_for_what_ran_together(void)
+{
+	json_t *doc = document(false);
+	const json_t *disk = at(doc, "disk_util/0");
+
+	CHECK_EQ(json_array_size(at(doc, "disk_util")), 1);
+	check_members(disk, "name string, read_ios integer, write_ios integer, "
+			    "read_merges integer, write_merges integer, read_ticks integer, "
+			    "write_ticks integer, in_queue integer, util real");
+	CHECK_STR(string_at(disk, "name"), "nvme0n1");
+	CHECK_EQ(number_at(disk, "read_ios"), 700);
+	CHECK_EQ(number_at(disk, "write_ios"), 494);
+	CHECK_EQ(number_at(disk, "write_merges"), 3);
+	CHECK_EQ(number_at(disk, "read_ticks"), 140);
+	CHECK_EQ(number_at(disk, "in_queue"), 490);
+	CHECK_NEAR(number_at(disk, "util"), 20, 1e-6);
 	json_decref(doc);
 }
 
@@ -392,6 +419,6 @@ static void deviation_is_the_samples(void)
 
 TESTS(TEST(keys_and_types_are_fios), TEST(a_group_is_merged_as_fio_merges), TEST(a_job_of_its_own),
       TEST(options_are_as_written_and_completed), TEST(the_head_and_the_key_that_is_tares),
-      TEST(json_plus_adds_the_buckets), TEST(mixed_reporting_replaces_or_joins_the_directions),
+      TEST(a_disk_is_counted_once_for_what_ran_together), TEST(json_plus_adds_the_buckets), TEST(mixed_reporting_replaces_or_joins_the_directions),
       TEST(lists_of_percentiles_and_what_is_disabled), TEST(an_error_is_its_errno),
       TEST(an_empty_result_is_a_document), TEST(deviation_is_the_samples))
