@@ -28,6 +28,7 @@
 
 #include "base/text.h"
 #include "model/fio_labels.h"
+#include "model/plan.h"
 #include "model/result.h"
 
 struct report_fio {
@@ -37,5 +38,22 @@ struct report_fio {
 	int pid;				/* printed by the normal format */
 };
 
+/*
+ * All formats of labels.outputs in fio's order: terse, JSON, normal. Only JSON is free of
+ * anything else when it is the only one.
+ */
+void report_fio(const struct report_fio *report, struct text *ret);
+
+/*
+ * What the normal format prints before a run: "name: (g=0): rw=read, bs=..., iodepth=1" of each
+ * job section, the version, "Starting 4 threads".
+ */
+void report_fio_start(const struct plan *plan, const struct fio_labels *labels,
+		      const char *version, struct text *ret);
+
 /* One document with its newline; bins: as json+ has it. */
 void report_fio_json(const struct report_fio *report, bool bins, struct text *ret);
+/* For readers, laid out as fio's. */
+void report_fio_normal(const struct report_fio *report, struct text *ret);
+/* A line for each job or group, of labels.terse_version: 2 to 5. */
+void report_fio_terse(const struct report_fio *report, struct text *ret);

@@ -248,7 +248,7 @@ static void put_head(json_t *root, const struct report_fio *report)
 	char clock[26] = "";
 	struct tm tm;
 
-	text_add(&version, "fio-3.33-compat tare %s", report->result->version);
+	text_add(&version, FIO_VERSION, report->result->version);
 	json_put_text(root, "fio version", text_string(&version));
 	text_done(&version);
 	json_put_u64(root, "timestamp", report->ended_unix_ms / 1000);

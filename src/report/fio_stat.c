@@ -30,6 +30,11 @@ double fio_percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+double fio_visible(double percent, double least)
+{
+	return percent > 0 && percent < least ? least : percent;
+}
+
 const char *fio_rw_name(uint32_t rw)
 {
 	static const char *const names[] = { "read",	  "write",     "trim", "randread",
@@ -365,6 +370,18 @@ void fio_stat_done(struct fio_stat *stat)
 	free(stat->entries);
 	free(stat->disks);
 	*stat = (struct fio_stat){ 0 };
+}
+
+void report_fio(const struct report_fio *report, struct text *ret)
+{
+	const uint32_t outputs = report->labels->outputs;
+
+	if (outputs & FIO_TERSE)
+		report_fio_terse(report, ret);
+	if (outputs & (FIO_JSON | FIO_JSON_PLUS))
+		report_fio_json(report, outputs & FIO_JSON_PLUS, ret);
+	if (outputs & FIO_NORMAL)
+		report_fio_normal(report, ret);
 }
 
 /* The step a whole number of a unit falls below; count where it is above all. */

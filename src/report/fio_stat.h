@@ -17,6 +17,8 @@
 #include "report/fio.h"
 #include "stats/histogram.h"
 
+#define FIO_VERSION "fio-3.33-compat tare %s"	/* of result.version */
+
 /* The first three are OP_READ, OP_WRITE, OP_TRIM; mixed is all of them together. */
 enum { FIO_READ, FIO_WRITE, FIO_TRIM, FIO_MIXED, FIO_DIRECTIONS };
 extern const char *const fio_direction_names[FIO_DIRECTIONS];
@@ -109,6 +111,9 @@ struct fio_latency_shares {
 	double ns[FIO_NS_STEPS], us[FIO_US_STEPS], ms[FIO_MS_STEPS];
 };
 extern const uint32_t fio_latency_steps[FIO_MS_STEPS - 1];
+/* What is not nothing is shown as something: a share below least as least. */
+double fio_visible(double percent, double least);
+
 /* counts in percent of their sum; all 0 where that is. */
 void fio_shares(const uint64_t counts[FIO_DEPTH_STEPS], double ret[FIO_DEPTH_STEPS]);
 void fio_latency_shares(const struct fio_entry *entry, struct fio_latency_shares *ret);
