@@ -195,6 +195,10 @@ static void add_worker(struct measurement *m, const struct worker *w)
 	m->involuntary_switch_count += w->involuntary_switch_count;
 	m->major_fault_count += w->major_fault_count;
 	m->minor_fault_count += w->minor_fault_count;
+	m->transaction_count += w->transaction_count;
+	m->transaction_ns += w->transaction_ns;
+	if (w->transaction_ns_max > m->transaction_ns_max)
+		m->transaction_ns_max = w->transaction_ns_max;
 	m->punted_count += w->punted_count;
 	m->unserved_count += w->unserved_count;
 	if (w->backlog_ns_max > m->backlog_ns_max)

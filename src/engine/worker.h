@@ -16,6 +16,7 @@
 #include "engine/address.h"
 #include "engine/data.h"
 #include "engine/engine.h"
+#include "engine/lines.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
 #include "engine/recorder.h"
@@ -61,6 +62,13 @@ struct worker_slot {
 	uint8_t kind;			/* enum io_kind it was drawn as */
 };
 
+/* A transaction of access lines: a request, and its reply where it has one. */
+struct line_slot {
+	const struct access_line *line;
+	uint64_t begin_ns;		/* submission of the first */
+	bool is_reply;
+};
+
 struct worker {
 	struct work *work;
 	uint32_t index;
@@ -78,6 +86,10 @@ struct worker {
 	char *pool;
 	size_t pool_bytes, stride_bytes;
 	struct mix mix;
+	struct lines lines;		/* in place of mix and address, where the workload has some */
+	struct line_slot *line_slots;	/* by tag; NULL without lines */
+	uint32_t *reply_tags;		/* requests done, their replies to be pushed */
+	uint32_t reply_tag_count;
 	struct address address;
 	struct pace pace;
 	bool open_loop, draining, finished, ended, starved;
@@ -94,6 +106,7 @@ struct worker {
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
 	bool is_drawn;
+	const struct access_line *drawn_line;
 	struct io held;
 	uint32_t *snapshots;		/* verified reads: words by tag */
 	uint32_t snapshot_units;
@@ -109,6 +122,7 @@ struct worker {
 	uint64_t backlog_ns_max, unserved_count;
 	uint64_t user_ns, system_ns, voluntary_switch_count, involuntary_switch_count;
 	uint64_t major_fault_count, minor_fault_count;
+	uint64_t transaction_count, transaction_ns, transaction_ns_max;
 	uint64_t punted_count;
 	bool interrupted;
 	char queue_mode[96];

@@ -114,6 +114,9 @@ struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan
 	w.offset.bytes = plan->offset_bytes;
 	w.size.bytes =
 		plan->size_bytes ? plan->size_bytes : rest / plan->block_bytes * plan->block_bytes;
+	w.segment_count = plan->segment_count;
+	w.segment_range.bytes = plan->segment_range_bytes;
+	w.segment_seed = plan->segment_seed;
 	w.io_size_bytes = plan->io_bytes;
 	w.runtime_ns = plan->runtime_ns;
 	w.ramp_ns = plan->ramp_ns;
