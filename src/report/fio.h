@@ -26,6 +26,7 @@
 
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/text.h"
 #include "model/fio_labels.h"
 #include "model/plan.h"
@@ -57,3 +58,20 @@ void report_fio_json(const struct report_fio *report, bool bins, struct text *re
 void report_fio_normal(const struct report_fio *report, struct text *ret);
 /* A line for each job or group, of labels.terse_version: 2 to 5. */
 void report_fio_terse(const struct report_fio *report, struct text *ret);
+
+/*
+ * Log files PREFIX_bw.N.log, _iops, _lat, _clat, _slat (empty: not measured) with lines
+ * "ms, value, direction, block size, priority": KiB/s, 1/s or ns; read 0, write 1, trim 2; N
+ * counts clones from 1 over all jobs. Averages have block size 0 and end at the time they are
+ * of; where nothing was done there is no line.
+ *
+ * write gets whole files piece by piece: the first piece of a name makes the file, which is
+ * empty where the piece is. 0 or a negative errno, which ends the writing.
+ */
+struct fio_log_writer {
+	void *ctx;
+	int (*write)(void *ctx, const char *name, bool first, const char *bytes, size_t length,
+		     struct err *err);
+};
+int report_fio_logs(const struct report_fio *report, const struct fio_log_writer *writer,
+		    struct err *err);
