@@ -15,6 +15,8 @@ static int print_result(const struct invocation *inv, const struct runner *runne
 
 	if (inv->json) {
 		report_json(result, &text);
+	} else if (runner->report) {
+		runner->report(runner->report_ctx, result, &text);
 	} else {
 		invocation_style(inv, &style);
 		style.full = runner->full;
