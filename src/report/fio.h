@@ -40,9 +40,10 @@ struct report_fio {
 };
 
 /*
- * All formats of labels.outputs in fio's order: terse, JSON, normal. Only JSON is free of
- * anything else when it is the only one.
+ * All formats of labels.outputs in fio's order: terse, JSON, normal. Where nothing was run, JSON
+ * alone: a reader of it gets a document whatever happened.
  */
+#define FIO_ANY_JSON (FIO_JSON | FIO_JSON_PLUS)
 void report_fio(const struct report_fio *report, struct text *ret);
 
 /*
@@ -73,5 +74,9 @@ struct fio_log_writer {
 	int (*write)(void *ctx, const char *name, bool first, const char *bytes, size_t length,
 		     struct err *err);
 };
+/* The names of all that will be written, as long as look returns 0. */
+int report_fio_log_names(const struct fio_labels *labels,
+			 int (*look)(void *ctx, const char *name, struct err *err), void *ctx,
+			 struct err *err);
 int report_fio_logs(const struct report_fio *report, const struct fio_log_writer *writer,
 		    struct err *err);

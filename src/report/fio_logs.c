@@ -54,19 +54,46 @@ static const char *prefix_of(const struct fio_job *job, enum log_kind kind)
 	return NULL;
 }
 
+/* The name of a job's log; false where it writes none. */
+static bool name_log(const struct fio_job *job, enum log_kind kind, struct text *ret)
+{
+	const char *prefix = prefix_of(job, kind);
+
+	if (!prefix)
+		return false;
+	text_add(ret, "%s_%s", prefix, log_names[kind]);
+	if (job->per_job_logs)
+		text_add(ret, ".%u", job->thread_number);
+	text_add(ret, ".log");
+	return true;
+}
+
+int report_fio_log_names(const struct fio_labels *labels,
+			 int (*look)(void *ctx, const char *name, struct err *err), void *ctx,
+			 struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < labels->job_count; i++) {
+		for (int kind = 0; r == 0 && kind < LOG_KINDS; kind++) {
+			struct text name = TEXT_INIT;
+
+			if (name_log(&labels->jobs[i], (enum log_kind)kind, &name))
+				r = look(ctx, text_string(&name), err);
+			text_done(&name);
+		}
+	}
+	return r;
+}
+
 /* The log of that name, which several jobs may share; NULL where the job writes none. */
 static struct log *log_of(struct logs *logs, const struct fio_job *job, enum log_kind kind)
 {
-	const char *prefix = prefix_of(job, kind);
 	struct text name = TEXT_INIT;
 	struct log *log = NULL;
 
-	if (!prefix)
+	if (!name_log(job, kind, &name))
 		return NULL;
-	text_add(&name, "%s_%s", prefix, log_names[kind]);
-	if (job->per_job_logs)
-		text_add(&name, ".%u", job->thread_number);
-	text_add(&name, ".log");
 	for (size_t i = 0; i < logs->count && !log; i++)
 		log = strcmp(logs->items[i].name, text_string(&name)) == 0 ? &logs->items[i] : NULL;
 	if (!log) {

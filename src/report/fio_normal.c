@@ -338,6 +338,25 @@ static void add_disks(const struct fio_stat *stat, struct text *ret)
 	}
 }
 
+/* What is not fio's comes last: the figures above are to be read with it. */
+static void add_findings(const struct result *result, struct text *ret)
+{
+	if (result->finding_count)
+		text_add(ret, "\nFindings (tare):\n");
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct finding *f = &result->findings[i];
+
+		text_add(ret, "  %s %s", severity_names[f->severity], f->code);
+		if (f->measurement[0])
+			text_add(ret, " (%s)", f->measurement);
+		text_add(ret, ": ");
+		summary_add_printable(ret, f->text);
+		text_add(ret, f->remedy[0] ? "; " : "");
+		summary_add_printable(ret, f->remedy);
+		text_add(ret, "\n");
+	}
+}
+
 void report_fio_normal(const struct report_fio *report, struct text *ret)
 {
 	struct fio_stat stat;
@@ -348,6 +367,7 @@ void report_fio_normal(const struct report_fio *report, struct text *ret)
 		add_entry(&stat, &stat.entries[i], ret);
 	add_groups(&stat, ret);
 	add_disks(&stat, ret);
+	add_findings(report->result, ret);
 	fio_stat_done(&stat);
 }
 

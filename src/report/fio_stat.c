@@ -374,11 +374,12 @@ void fio_stat_done(struct fio_stat *stat)
 
 void report_fio(const struct report_fio *report, struct text *ret)
 {
-	const uint32_t outputs = report->labels->outputs;
+	const uint32_t asked = report->labels->outputs;
+	const uint32_t outputs = report->result->measurement_count ? asked : asked & FIO_ANY_JSON;
 
 	if (outputs & FIO_TERSE)
 		report_fio_terse(report, ret);
-	if (outputs & (FIO_JSON | FIO_JSON_PLUS))
+	if (outputs & FIO_ANY_JSON)
 		report_fio_json(report, outputs & FIO_JSON_PLUS, ret);
 	if (outputs & FIO_NORMAL)
 		report_fio_normal(report, ret);
