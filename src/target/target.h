@@ -114,6 +114,9 @@ int target_filter_check(const char *filter_spec, struct err *err);	/* parses onl
 struct device_counters {
 	uint64_t read_count, read_bytes, write_count, write_bytes, discard_count, discard_bytes;
 	uint64_t flush_count, in_flight_count;
+	uint64_t read_merge_count, write_merge_count;	/* requests that went with another */
+	uint64_t read_ms, write_ms;			/* of all requests together */
+	uint64_t busy_ms, queue_ms;			/* some were in flight; weighted by how many */
 };
 int target_counters(const struct target *target, struct device_counters *ret, struct err *err);
 
