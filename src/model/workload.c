@@ -70,6 +70,8 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "share of random starts in a random workload" },
 	{ .name = "stride", U64(stride_bytes, UNIT_BYTES, 0, INT64_MAX), .group = GROUP,
 	  .help = "sequential: from start to start; without it the length of the request" },
+	{ .name = "stride-wraps", BOOL(stride_wraps), .preset = "0", .group = GROUP,
+	  .help = "stride: as many requests as there are blocks, each pass beginning one block later" },
 	{ .name = "backwards", BOOL(backwards), .preset = "0", .group = GROUP,
 	  .help = "sequential: from the end to the start" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,

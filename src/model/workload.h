@@ -77,6 +77,7 @@ struct workload {
 	bool repeat;			/* random with repetition ("norandommap") */
 	uint32_t random_ppm;		/* share of random starts in a random workload */
 	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
+	bool stride_wraps;		/* each pass of strides begins a block after the one before */
 	bool backwards;			/* sequential from the end */
 	uint32_t segment_count;		/* range cut in so many pieces spread over it; 0 = whole */
 
