@@ -23,14 +23,20 @@
 
 #define WORK_UNLIMITED UINT64_MAX
 
-/* What all workers of a run share. */
+struct worker;
+
+/* One job of a group: what its workers share. */
 struct work {
+	struct group *group;			/* it runs in; see run.h */
+	struct worker *workers;			/* of the group's, job_count of them */
 	const struct workload *workload;
 	struct target *target;
 	const struct queue_ops *ops;
 	const struct clock *clock;
 	const volatile sig_atomic_t *stop;	/* may be NULL */
-	_Atomic bool aborted;			/* a request failed: all end */
+	_Atomic bool aborted;			/* a request failed, or the group ended: all end */
+	_Atomic uint32_t running_count;		/* workers that are not finished */
+	bool ends_group;
 	struct engine_range range;
 	uint32_t depth_count;
 	uint32_t batch_count, wait_count;
@@ -43,6 +49,7 @@ struct work {
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
 	size_t cpu_count;
+	uint64_t seen_count, seen_bytes;	/* when progress was looked at last */
 };
 
 struct worker_slot {
@@ -73,7 +80,7 @@ struct worker {
 	struct mix mix;
 	struct address address;
 	struct pace pace;
-	bool open_loop, draining, finished, starved;
+	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
 	uint64_t left_bytes;		/* the same by bytes: io_size */
 	uint64_t write_count;		/* makes written content unique */

@@ -52,6 +52,8 @@ struct audit_facts {
 	/* What this process asked of the block layer, ramp included. */
 	uint64_t own_read_bytes, own_write_bytes;
 	bool have_own;
+	/* What others of its group moved on the same device, past the page cache. */
+	uint64_t peer_read_bytes, peer_write_bytes;
 	bool direct_refused;		/* O_DIRECT was asked for and not to be had */
 	double ceiling_iops;		/* same workload on the null target; 0 = not measured */
 	double temperature_limit_c;	/* where the drive slows itself down; NaN = not known */

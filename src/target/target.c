@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/defer.h"
 #include "base/text.h"
@@ -143,9 +144,21 @@ void target_close(struct target *target)
 		return;
 	if (target->ops && target->ops->close)
 		target->ops->close(target);
-	if (target->fd >= 0)
+	for (uint32_t i = 0; i < target->part_count; i++)
+		if (target->parts[i].fd >= 0)
+			close(target->parts[i].fd);
+	if (target->fd >= 0 && !target->part_count)
 		close(target->fd);
+	free(target->parts);
 	free(target);
+}
+
+int target_flush(const struct target *target)
+{
+	for (uint32_t i = 0; i < target->part_count; i++)
+		if (fdatasync(target->parts[i].fd) < 0)
+			return -1;
+	return target->fd < 0 || target->part_count ? 0 : fdatasync(target->fd);
 }
 
 int target_reopen(int path_fd, int flags)
