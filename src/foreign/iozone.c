@@ -251,6 +251,8 @@ static void add_cell(struct translation *t, enum iozone_pass pass, uint32_t stre
 	cell->reads = pass == IOZONE_MIXED && stream_reads(t->c, stream, row->stream_count);
 	if (stream == 0)
 		add_rest(t);
+	cell->pauses_count = t->c->delay_counts || t->c->burst_kb;
+	cell->phase = t->plan->phase_count;
 	phase = plan_add(t->plan, PHASE_MEASURE);
 	phase->target_index = t->targets[stream];
 	phase->together = stream > 0;

@@ -132,3 +132,12 @@ struct iozone_setting {
  */
 int iozone_translate(const struct iozone_command *command, const struct iozone_setting *setting,
 		     struct plan *ret, struct iozone_sheet *sheet, struct err *err);
+
+/*
+ * What is left to do of a row, as a plan of its own with that row's targets: cells that are
+ * not done, but for passes in skip (bit per pass). Returns how many; their indices, in the
+ * order of the measurements, in ret_cells, which has room for all of the sheet's. ret is
+ * initialised by the call.
+ */
+size_t iozone_slice(const struct plan *plan, const struct iozone_sheet *sheet, uint32_t row,
+		    uint32_t skip, struct plan *ret, size_t *ret_cells);

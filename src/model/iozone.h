@@ -81,6 +81,8 @@ struct iozone_cell {
 	enum iozone_pass pass;
 	uint32_t stream;
 	bool reads;			/* a mixed pass: this stream reads */
+	bool pauses_count;		/* pauses asked for are in the figures' time */
+	size_t phase;			/* of the plan */
 	bool done, failed;
 	uint64_t count, bytes;
 	uint64_t start_ns, duration_ns;	/* of the measurement */
@@ -101,6 +103,7 @@ struct iozone_sheet {
 	uint32_t stream_count_min, stream_count_max;	/* -l, -u; 0 = not given */
 	uint32_t stride_records;
 	uint32_t cache_kb, cache_line_bytes;	/* -S, -L: printed, no more */
+	bool interrupted;
 	enum iozone_unit unit;
 	uint32_t selected;		/* bit per test */
 

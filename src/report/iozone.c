@@ -318,7 +318,7 @@ void report_iozone_end(const struct iozone_sheet *sheet, struct text *ret)
 {
 	if (sheet->throughput && sheet->excel)
 		add_streams_report(sheet, ret);
-	text_add(ret, "\niozone test complete.\n");
+	text_add(ret, sheet->interrupted ? "\niozone: interrupted.\n" : "\niozone test complete.\n");
 	if (sheet->invalid)
 		text_add(ret, "INVALID FOR PERFORMANCE: every block was checked\n");
 	if (sheet->throughput || !sheet->excel)
