@@ -114,6 +114,8 @@ const struct field workload_fields[] = {
 	  .help = "fsync after so many writes; with 1 a write is done when its fsync is" },
 	{ .name = "fdatasync", U32(fdatasync_count, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
 	  .help = "fdatasync after so many writes; with 1 a write is done when its fdatasync is" },
+	{ .name = "end-fsync", BOOL(end_fsync), .preset = "0", .group = GROUP,
+	  .help = "one fsync behind each job's last write, in the time measured" },
 	{ .name = "cpus-allowed", TEXT(cpus), .parse = workload_parse_cpus, .metavar = "LIST", .group = GROUP,
 	  .help = "CPUs the workers are pinned to, as in 0-1,3" },
 #undef GROUP

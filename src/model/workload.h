@@ -98,6 +98,7 @@ struct workload {
 	uint32_t sync;			/* enum workload_sync */
 	uint32_t fsync_count;		/* fsync after so many writes; 0 = never */
 	uint32_t fdatasync_count;
+	bool end_fsync;			/* one fsync behind the last write, in the time measured */
 	char cpus[64];			/* list to pin workers to, "0-1,3"; "" = not pinned */
 
 	/* when */
