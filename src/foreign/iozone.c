@@ -175,8 +175,7 @@ static bool is_stdio(enum iozone_pass pass)
 	return pass >= IOZONE_FWRITE && pass <= IOZONE_REFREAD;
 }
 
-static void set_how(const struct translation *t, enum iozone_pass pass, uint64_t records,
-		    struct workload *w)
+static void set_how(const struct translation *t, enum iozone_pass pass, struct workload *w)
 {
 	const struct iozone_command *c = t->c;
 
@@ -186,9 +185,7 @@ static void set_how(const struct translation *t, enum iozone_pass pass, uint64_t
 	w->noatime = !t->setting->exact;
 	w->direct = (!t->setting->exact || c->direct) && !is_stdio(pass);
 	w->sync = c->full_sync ? SYNC_SYNC : c->data_sync ? SYNC_DSYNC : SYNC_NONE;
-	/* One flush, behind the last record. */
-	if (workload_writes(w) && (!t->setting->exact || c->flush || c->close))
-		w->fsync_count = records > UINT32_MAX ? UINT32_MAX : (uint32_t)records;
+	w->end_fsync = workload_writes(w) && (!t->setting->exact || c->flush || c->close);
 }
 
 /* Which share of the streams of a mixed test reads. */
@@ -256,7 +253,8 @@ static void add_cell(struct translation *t, enum iozone_pass pass, uint32_t stre
 	phase = plan_add(t->plan, PHASE_MEASURE);
 	phase->target_index = t->targets[stream];
 	phase->together = stream > 0;
-	phase->ends_group = row->stream_count > 1 && !t->c->no_stonewall;
+	/* What is read later has to be whole. */
+	phase->ends_group = row->stream_count > 1 && !t->c->no_stonewall && pass != IOZONE_WRITE;
 	w = &phase->workload;
 	workload_init(w);
 	snprintf(w->name, sizeof(w->name), "%s-%lluk-%lluk", iozone_passes[pass].name,
@@ -269,7 +267,7 @@ static void add_cell(struct translation *t, enum iozone_pass pass, uint32_t stre
 	w->size.bytes = pass == IOZONE_RECORD_REWRITE ? record_bytes : records * record_bytes;
 	w->runtime_ns = 0;
 	set_order(t, pass, cell->reads, w);
-	set_how(t, pass, records, w);
+	set_how(t, pass, w);
 	set_pace(t->c, row->record_kb, stream, w);
 	set_data(t, w, stream);
 }
@@ -409,6 +407,9 @@ static void note_how(const struct iozone_command *c, struct iozone_sheet *sheet)
 				  "the page cache; the C library's own copy is not made");
 	if (c->extended && c->tests >> 11 & 3)
 		iozone_sheet_note(sheet, "pwritev and preadv: one vector, a record");
+	if (sheet->throughput && begins_by_writing(c) && !c->no_stonewall)
+		iozone_sheet_note(sheet, "initial writers are not cut off by the first to finish: what is "
+				  "read later has to be whole");
 	if (c->dedupe == IOZONE_DEDUPE_ACROSS)
 		iozone_sheet_note(sheet, "-+w: blocks that repeat across files repeat within each as well");
 	if (c->verify)
