@@ -95,7 +95,8 @@ static int allocate(struct worker *w, struct err *err)
 static int init_recorder(struct worker *w, struct err *err)
 {
 	const struct workload *workload = w->work->workload;
-	const bool syncs = workload->fsync_count || workload->fdatasync_count;
+	const bool syncs = workload->fsync_count || workload->fdatasync_count ||
+			   workload->end_fsync;
 
 	return recorder_init(&w->recorder,
 			     &(struct recorder_options){

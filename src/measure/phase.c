@@ -15,6 +15,8 @@
 
 /* Below this share of a CPU the engine cannot be within 10 % of what a whole CPU does. */
 #define CEILING_WORTH_CPU 0.8
+/* A shorter one is over before the ceiling's own run is: it says nothing about the engine. */
+#define CEILING_WORTH_NS (100 * MILLISECOND_NS)
 
 /* One measurement of those that run together. */
 struct part {
@@ -352,6 +354,11 @@ static int part_begin(const struct parts *parts, uint32_t i, const struct member
 	return 0;
 }
 
+static bool is_near_ceiling(const struct measurement *m)
+{
+	return m->worker_cpu_max >= CEILING_WORTH_CPU && m->duration_ns >= CEILING_WORTH_NS;
+}
+
 static void find_ceilings(const struct parts *parts, const struct member *members)
 {
 	struct session *s = parts->session;
@@ -359,14 +366,14 @@ static void find_ceilings(const struct parts *parts, const struct member *member
 	bool worth = false, whole = !session_stopped(s);
 
 	for (uint32_t i = 0; i < parts->count; i++) {
-		worth |= measurement_of(parts, i)->worker_cpu_max >= CEILING_WORTH_CPU;
+		worth |= is_near_ceiling(measurement_of(parts, i));
 		whole &= !measurement_of(parts, i)->ended_early;
 	}
 	if (!worth || !whole || !iops)
 		return;
 	ceiling_iops(s, members, parts->count, iops);
 	for (uint32_t i = 0; i < parts->count; i++)
-		if (measurement_of(parts, i)->worker_cpu_max >= CEILING_WORTH_CPU)
+		if (is_near_ceiling(measurement_of(parts, i)))
 			s->result->ceiling_iops = parts->list[i].facts.ceiling_iops = iops[i];
 }
 
