@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/check.h"
 #include "base/defer.h"
-#include "trim/klog.h"
+#include "trim/probe_klog.h"
 
 static enum klog_says judge(const char *record)
 {

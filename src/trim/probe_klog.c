@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trim/klog.h"
+#include "trim/probe_klog.h"
 
 #include <ctype.h>
 #include <errno.h>

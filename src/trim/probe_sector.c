@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trim/sector.h"
+#include "trim/probe_sector.h"
 
 #include <assert.h>
 #include <string.h>

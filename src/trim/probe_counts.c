@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trim/counts.h"
+#include "trim/probe_counts.h"
 
 #include "base/sysfs.h"
 #include "target/counters.h"

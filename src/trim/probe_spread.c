@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trim/spread.h"
+#include "trim/probe_spread.h"
 
 #include <assert.h>
 #include <errno.h>
