@@ -34,6 +34,7 @@ struct trim_layer {
 	enum trim_answer capable;	/* takes a discard and passes it down, as far as it says */
 	char reason[24];		/* why not: "CRYPT_OFF", "THIN_NO_PASSDOWN", ...; "" */
 	char why[320];			/* one sentence, without its full stop; "" where capable */
+	char remedy[1024];		/* against that reason: exact commands, with their risks; "" */
 	char needs_root[160];		/* what root would add: "the dm table (allow_discards)"; "" */
 
 	/* of a block device; 0 where not announced */
@@ -135,6 +136,8 @@ struct trim_verdict {
 struct trim_report {
 	char spec[4096], path[4096];	/* as given, resolved */
 	char device[64];		/* the lowest that can be read; "" */
+	/* A piece so large surely holds a whole unit that every layer can discard; 0 = not known. */
+	uint64_t unit_bytes;
 	struct trim_layer layers[TRIM_LAYERS];
 	uint32_t layer_count;
 	struct trim_segment segments[TRIM_SEGMENTS];
