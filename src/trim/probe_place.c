@@ -200,6 +200,17 @@ static int make_level(struct place_level *ret, const struct volumes *v,
 	return r;
 }
 
+static bool is_same(const struct place_level *a, const struct place_level *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->list[i].layer != b->list[i].layer ||
+		    a->list[i].device_bytes != b->list[i].device_bytes)
+			return false;
+	return true;
+}
+
 static int make_levels(struct place *place, const struct volumes *v, struct err *err)
 {
 	DEFER(defer_free) struct trim_report *low = cut_new(v->wish->report, false);
@@ -213,10 +224,7 @@ static int make_levels(struct place *place, const struct volumes *v, struct err 
 		r = make_level(&place->plain, v, plain, err);
 	if (r < 0)
 		return r;
-	place->changed = place->low.count != place->plain.count ||
-			 (place->low.count &&
-			  memcmp(place->low.list, place->plain.list,
-				 place->low.count * sizeof(place->low.list[0])) != 0);
+	place->changed = !is_same(&place->low, &place->plain);
 	return 0;
 }
 
