@@ -14,8 +14,10 @@
 #include "base/units.h"
 #include "sim/sim.h"
 #include "trim/probe_work.h"
+#include "trim/walk.h"
 
 #define BUDGET_BYTES (256 * MIB)
+#define SMALL_BUDGET_BYTES (4 * MIB)
 /* Of what is free: a probe is no reason to fill a disk. */
 #define FREE_DIVISOR 10
 #define UNIT_BYTES 4096u
@@ -96,26 +98,27 @@ int probe_look(struct probe *p, const struct stretch *stretch, struct sector_cou
 	return r;
 }
 
-static uint64_t largest_granularity(const struct trim_report *report)
+/* Nothing to be seen below, or nothing to be expected there: what is asked needs no size. */
+static bool is_hopeless(const struct trim_report *report)
 {
-	uint64_t largest = report->unit_bytes / 2;
+	const uint32_t top = trim_top_block(report);
 
-	for (uint32_t i = 0; i < report->layer_count; i++)
-		if (report->layers[i].granularity_bytes > largest)
-			largest = report->layers[i].granularity_bytes;
-	return largest;
+	return top != TRIM_TOP ? report->layers[top].capable == TRIM_NO :
+	       report->layer_count && strcmp(report->layers[0].kind, "sim") != 0;
 }
 
 static struct spread_wish wish_of(const struct probe *p)
 {
 	const struct trim_probe_options *o = p->options;
+	const uint64_t most = is_hopeless(p->report) ? SMALL_BUDGET_BYTES : BUDGET_BYTES;
 
 	return (struct spread_wish){
 		.sizes = o->sizes,
 		.size_count = o->size_count,
-		.budget_bytes = o->budget_bytes ? o->budget_bytes : BUDGET_BYTES,
+		.budget_bytes = o->budget_bytes ? o->budget_bytes : most,
 		.unit_bytes = UNIT_BYTES,
-		.granule_bytes = largest_granularity(p->report),
+		/* Where a file begins within a unit is the file system's affair. */
+		.need_bytes = p->is_file ? 2 * p->report->unit_bytes : p->report->unit_bytes,
 	};
 }
 
@@ -123,11 +126,13 @@ static struct spread_wish wish_of(const struct probe *p)
 static int begin_in_directory(struct probe *p, char *directory, struct err *err)
 {
 	struct target_request request = { .spec = directory, .writes = true };
-	struct spread_wish wish = wish_of(p);
+	struct spread_wish wish;
 	struct statvfs fs;
 	uint64_t free_bytes;
 	int r;
 
+	p->is_file = true;
+	wish = wish_of(p);
 	if (statvfs(directory, &fs) < 0)
 		return err_errno(err, -errno, "%s", directory);
 	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -137,7 +142,6 @@ static int begin_in_directory(struct probe *p, char *directory, struct err *err)
 	if (r < 0)
 		return r;
 	request.size_bytes = p->spread.end_bytes;
-	p->is_file = true;
 	r = target_open(&p->target, &request, err);
 	p->is_btrfs = r == 0 && strcmp(p->target->info.filesystem, "btrfs") == 0;
 	return r;
@@ -163,17 +167,19 @@ static int begin_on_device(struct probe *p, struct err *err)
 	return r < 0 ? r : spread_over(p, p->target->info.size_bytes, err);
 }
 
-/* The reference drive is its only layer. */
+/* The reference drive is its only layer, and says what it is once it is there. */
 static void describe_sim(struct trim_report *report, const struct target_info *info)
 {
-	struct trim_layer *layer = &report->layers[report->layer_count++];
+	struct trim_layer *layer = &report->layers[0];
 	struct sim_config config;
 
-	snprintf(layer->name, sizeof(layer->name), "sim");
-	snprintf(layer->kind, sizeof(layer->kind), "sim");
+	if (!report->layer_count) {
+		report->layer_count = 1;
+		snprintf(layer->name, sizeof(layer->name), "%.63s", report->spec);
+		snprintf(layer->kind, sizeof(layer->kind), "sim");
+		layer->parent = TRIM_TOP;
+	}
 	snprintf(layer->detail, sizeof(layer->detail), "%.200s", info->model);
-	layer->parent = TRIM_TOP;
-	layer->is_block = true;
 	layer->granularity_bytes = info->discard_granularity_bytes;
 	layer->max_bytes = layer->max_hw_bytes = info->discard_max_bytes;
 	layer->capable = info->discard_max_bytes ? TRIM_YES : TRIM_NO;
@@ -185,7 +191,8 @@ static void describe_sim(struct trim_report *report, const struct target_info *i
 	if (sim_config_parse(&config, info->path, NULL) == 0 &&
 	    config.trim_reported == SIM_REPORTED_ZEROS)
 		layer->zeroes = TRIM_YES;
-	snprintf(report->device, sizeof(report->device), "sim");
+	snprintf(report->device, sizeof(report->device), "%s", layer->name);
+	report->unit_bytes = info->discard_granularity_bytes;
 }
 
 static int begin_on_sim(struct probe *p, struct err *err)
@@ -199,8 +206,7 @@ static int begin_on_sim(struct probe *p, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (!p->report->layer_count)
-		describe_sim(p->report, &p->target->info);
+	describe_sim(p->report, &p->target->info);
 	r = p->target->queue->open(&p->queue, p->target, &options, err);
 	return r < 0 ? r : spread_over(p, p->target->info.size_bytes, err);
 }
@@ -208,7 +214,10 @@ static int begin_on_sim(struct probe *p, struct err *err)
 /* Nothing can be said of a place that is gone; the rest is evidence. */
 static int begin_failed(struct probe *p, const struct err *err)
 {
-	if (err->code == -ENOMEM || err->code == -ENOENT || (!p->is_file && p->options->erase_serial))
+	const bool is_sim = strncmp(p->report->spec, "sim:", 4) == 0;
+	const bool forced = is_sim || (!p->is_file && p->options->erase_serial);
+
+	if (err->code == -ENOMEM || err->code == -ENOENT || (forced && err->code != -ENOSPC))
 		return err->code;
 	return probe_failed(p, RUNG_NONE, "test-file", err);
 }
@@ -219,8 +228,10 @@ int probe_begin(struct probe *p, struct err *err)
 	struct stat st;
 	int r;
 
-	if (strncmp(p->report->spec, "sim:", 4) == 0)
-		return begin_on_sim(p, err);
+	if (strncmp(p->report->spec, "sim:", 4) == 0) {
+		r = begin_on_sim(p, err);
+		return r < 0 ? begin_failed(p, err) : 0;
+	}
 	memcpy(path, p->report->path, sizeof(path));
 	if (stat(path, &st) < 0)
 		return err_errno(err, -errno, "%s", path);

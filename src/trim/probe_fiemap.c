@@ -113,8 +113,10 @@ static int by_fibmap(int fd, struct file_extents *extents, struct err *err)
 	for (uint64_t i = 0; r == 0 && i * (uint64_t)block_bytes < (uint64_t)st.st_size; i++) {
 		int block = (int)i;
 
-		if (ioctl(fd, FIBMAP, &block) < 0)
-			return err_errno(err, -errno, "FIBMAP");
+		if (ioctl(fd, FIBMAP, &block) < 0) {
+			r = errno == EINVAL || errno == ENOTTY ? -EOPNOTSUPP : -errno;
+			return err_errno(err, r, "where the file lies (FIEMAP, FIBMAP)");
+		}
 		/* A hole; who looks for what was written there finds none. */
 		if (block == 0)
 			continue;

@@ -63,12 +63,13 @@ static int find_place(struct probe *p, struct err *err)
 		.btrfs_fd = p->is_btrfs ? p->target->fd : -1,
 		.layer = trim_top_block(p->report),
 	};
-	int r;
+	int r = place_make(&p->place, &wish, err);
 
-	if (wish.layer == TRIM_TOP)
-		return err_set(err, -ENODEV, "no block device below can be read");
-	r = place_make(&p->place, &wish, err);
-	return r < 0 ? r : place_open(&p->place, err);
+	if (r == 0)
+		r = place_open(&p->place, err);
+	if (r == -EACCES || r == -EPERM)
+		err_hint(err, "what the blocks hold once they are free can be read by root only");
+	return r;
 }
 
 /* Without a place nothing can be read below, but everything else goes on. */
@@ -76,8 +77,8 @@ int probe_map(struct probe *p, struct err *err)
 {
 	int r;
 
-	/* The reference drive is read as it is written; it has nothing below. */
-	if (p->queue)
+	/* The reference drive is read as it is written; it has nothing below, as memory and servers. */
+	if (p->queue || trim_top_block(p->report) == TRIM_TOP)
 		return 0;
 	r = find_extents(p, err);
 	if (r < 0) {

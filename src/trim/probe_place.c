@@ -383,6 +383,26 @@ int place_read_low(struct place *place, const struct place_part *part, void *buf
 	return 0;
 }
 
+uint64_t place_whole_units(const struct place *place, const struct place_part *part,
+			   uint64_t unit_bytes)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < place->low.count; i++) {
+		struct place_range range;
+		uint64_t shift, from, to;
+
+		if (!clip(&place->low.list[i], part, &range))
+			continue;
+		/* Units begin so far into the device. */
+		shift = place->report->layers[range.layer].alignment_bytes % unit_bytes;
+		from = (range.device_bytes + unit_bytes - shift + unit_bytes - 1) / unit_bytes;
+		to = (range.device_bytes + range.length_bytes + unit_bytes - shift) / unit_bytes;
+		bytes += to > from ? (to - from) * unit_bytes : 0;
+	}
+	return bytes;
+}
+
 void place_describe(const struct place *place, uint64_t at_bytes, char *text, size_t text_bytes)
 {
 	const struct place_part part = { at_bytes, 1 };

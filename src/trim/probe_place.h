@@ -69,5 +69,9 @@ int place_look_through(struct place *place, const struct place_part *part,
 int place_read_low(struct place *place, const struct place_part *part, void *buffer,
 		   struct err *err);
 
-/* "loop0 at 1234567 (file offset 4096)" for a person. */
+/* Of the part, what lies in whole units of the lowest devices; a mirror's copies are all counted. */
+uint64_t place_whole_units(const struct place *place, const struct place_part *part,
+			   uint64_t unit_bytes);
+
+/* "byte 1234567 of loop0", for a person. */
 void place_describe(const struct place *place, uint64_t at_bytes, char *text, size_t text_bytes);

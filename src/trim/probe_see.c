@@ -52,18 +52,16 @@ static void tell_uncounted(struct probe *p, const struct trim_layer *layer)
 
 static void deliver_sim(struct probe *p)
 {
-	struct trim_layer *layer = trim_report_layer(p->report, "sim");
+	struct trim_layer *layer = &p->report->layers[0];
 	struct drive_truth truth;
 
 	p->target->truth_end(p->target, &truth);
-	for (uint32_t i = 0; layer && i < truth.row_count; i++)
+	for (uint32_t i = 0; i < truth.row_count; i++)
 		if (strcmp(truth.rows[i].name, "host_trimmed_bytes") == 0)
 			layer->delivered_bytes = (uint64_t)truth.rows[i].value;
 	for (uint32_t i = 0; i < p->spread.count; i++)
-		if (layer && layer->delivered_bytes)
+		if (layer->delivered_bytes)
 			layer->delivered_count += !p->spread.stretches[i].guard;
-	if (!layer)
-		return;
 	layer->have_delivered = true;
 	tell_delivered(p, layer, 0);
 }
@@ -103,7 +101,7 @@ int probe_delivered(struct probe *p, struct err *err)
 struct seen {
 	struct sector_count all;
 	struct trim_size sizes[TRIM_SIZES];
-	bool units_gone;	/* every piece that holds a whole unit is */
+	bool due_gone;		/* every piece from which that is due is gone */
 };
 
 static int look_at(struct probe *p, const struct stretch *stretch, struct sector_count *ret,
@@ -116,37 +114,55 @@ static int look_at(struct probe *p, const struct stretch *stretch, struct sector
 	return probe_look(p, stretch, ret, err);
 }
 
+/* How many of its sectors must go: those in whole units of what lies below. */
+static uint64_t due_sectors(const struct probe *p, const struct stretch *stretch)
+{
+	const uint64_t unit = p->report->unit_bytes > SECTOR_BYTES ? p->report->unit_bytes :
+								     SECTOR_BYTES;
+	const struct place_part part = { stretch->at_bytes, stretch->bytes };
+	uint64_t from, to;
+
+	if (p->placed)
+		return place_whole_units(&p->place, &part, unit) / SECTOR_BYTES;
+	from = (stretch->at_bytes + unit - 1) / unit;
+	to = (stretch->at_bytes + stretch->bytes) / unit;
+	return to > from ? (to - from) * unit / SECTOR_BYTES : 0;
+}
+
 /*
- * Gone, if most of it is: a device may clear whole units only, and where the piece begins within
- * one is not known.
+ * Gone, if most of what must go is: a device may act on larger units than it says, and where the
+ * piece begins within those is not known. What holds no whole unit is only counted when it went
+ * all the same.
  */
 static void judge_piece(struct seen *seen, const struct stretch *stretch,
-			const struct sector_count *count, uint64_t unit_bytes)
+			const struct sector_count *count, uint64_t due)
 {
 	struct trim_size *size = &seen->sizes[stretch->size_index];
 	const uint64_t gone = count->zeros + count->ones;
+	const bool is_gone = due ? 2 * gone >= due : gone == sector_total(count);
 
+	seen->all.zeros += count->zeros;
+	seen->all.ones += count->ones;
+	seen->all.old += count->old;
+	seen->all.other += count->other;
+	if (!due && !is_gone)
+		return;
 	size->bytes = stretch->bytes;
 	size->tried_count++;
-	if (2 * gone >= sector_total(count))
+	if (is_gone)
 		size->gone_count++;
 	else if (count->old >= count->other)
 		size->old_count++;
 	else
 		size->other_count++;
-	if (stretch->bytes >= unit_bytes && 2 * gone < sector_total(count))
-		seen->units_gone = false;
-	seen->all.zeros += count->zeros;
-	seen->all.ones += count->ones;
-	seen->all.old += count->old;
-	seen->all.other += count->other;
+	seen->due_gone &= is_gone;
 }
 
 static int see(struct probe *p, struct seen *ret, struct err *err)
 {
 	int r = 0;
 
-	*ret = (struct seen){ .units_gone = true };
+	*ret = (struct seen){ .due_gone = true };
 	for (uint32_t i = 0; r == 0 && i < p->spread.count; i++) {
 		const struct stretch *stretch = &p->spread.stretches[i];
 		struct sector_count count = { 0 };
@@ -156,7 +172,7 @@ static int see(struct probe *p, struct seen *ret, struct err *err)
 			continue;
 		r = look_at(p, stretch, &count, err);
 		if (r == 0)
-			judge_piece(ret, stretch, &count, p->report->unit_bytes);
+			judge_piece(ret, stretch, &count, due_sectors(p, stretch));
 	}
 	return r;
 }
@@ -234,7 +250,7 @@ int probe_read_back(struct probe *p, struct err *err)
 		}
 		tell_seen(p, &seen);
 		/* What was never asked for will not come. */
-		if (seen.units_gone || p->ended)
+		if (seen.due_gone || p->ended)
 			break;
 	}
 	return 0;

@@ -116,11 +116,10 @@ static bool fits(const struct spread *s, const struct spread_wish *wish)
 	return !wish->span_bytes || s->end_bytes <= wish->span_bytes;
 }
 
-/* The smallest piece that holds a whole granule whatever its start; the largest there is else. */
+/* The smallest piece that will do. */
 static void choose_first(struct spread *s, const struct spread_wish *wish)
 {
-	const uint64_t want = 2 * wish->granule_bytes > SMALL_BYTES ? 2 * wish->granule_bytes :
-								      SMALL_BYTES;
+	const uint64_t want = wish->need_bytes > SMALL_BYTES ? wish->need_bytes : SMALL_BYTES;
 	struct stretch *best = NULL;
 
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -133,31 +132,63 @@ static void choose_first(struct spread *s, const struct spread_wish *wish)
 	best->first = true;
 }
 
-int spread_make(struct spread *ret, const struct spread_wish *wish, struct err *err)
+static void take_sizes(struct spread *s, const struct spread_wish *wish)
 {
 	const uint64_t *sizes = wish->sizes ? wish->sizes : default_sizes;
 	const uint32_t count = wish->sizes ? wish->size_count : ARRAY_COUNT(default_sizes);
-	char text[UNITS_TEXT_BYTES];
-	struct spread s = { 0 };
 
 	assert(count <= TRIM_SIZES && wish->unit_bytes > 0);
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t size = round_up(sizes[i], wish->unit_bytes);
 
-		if (!s.size_count || size > s.sizes[s.size_count - 1])
-			s.sizes[s.size_count++] = size;
+		if (!s->size_count || size > s->sizes[s->size_count - 1])
+			s->sizes[s->size_count++] = size;
 	}
-	for (; s.size_count; s.size_count--) {
+	/* Nothing large enough to show an effect for sure: then that instead of the largest. */
+	if (s->size_count && s->sizes[s->size_count - 1] < wish->need_bytes) {
+		s->size_count -= s->size_count == TRIM_SIZES;
+		s->sizes[s->size_count++] = round_up(wish->need_bytes, wish->unit_bytes);
+	}
+}
+
+/*
+ * The largest sizes go first when there is too little room; of those that are large enough for
+ * all layers the smallest stays, and what lies between goes instead.
+ */
+static bool drop_one(struct spread *s, const struct spread_wish *wish)
+{
+	const uint32_t last = s->size_count - 1;
+
+	if (s->size_count == 1)
+		return false;
+	if (s->sizes[last - 1] >= wish->need_bytes) {
+		s->size_count--;
+		return true;
+	}
+	s->sizes[last - 1] = s->sizes[last];
+	s->size_count--;
+	return true;
+}
+
+int spread_make(struct spread *ret, const struct spread_wish *wish, struct err *err)
+{
+	char room[UNITS_TEXT_BYTES], need[UNITS_TEXT_BYTES];
+	struct spread s = { 0 };
+
+	take_sizes(&s, wish);
+	do {
 		lay(&s, wish);
-		if (fits(&s, wish))
-			break;
-	}
-	if (!s.size_count)
-		return err_set(err, -ENOSPC, "%s are too little to test discards in",
-			       units_format_size((double)(wish->span_bytes &&
-							  wish->span_bytes < wish->budget_bytes ?
-							  wish->span_bytes : wish->budget_bytes), text));
-	choose_first(&s, wish);
-	*ret = s;
-	return 0;
+		if (!fits(&s, wish))
+			continue;
+		choose_first(&s, wish);
+		*ret = s;
+		return 0;
+	} while (drop_one(&s, wish));
+	return err_set(err, -ENOSPC,
+		       "%s are too little to test discards in, where a whole unit is %s",
+		       units_format_size((double)(wish->span_bytes &&
+						  wish->span_bytes < wish->budget_bytes ?
+						  wish->span_bytes : wish->budget_bytes), room),
+		       units_format_size((double)(wish->need_bytes > wish->unit_bytes ?
+						  wish->need_bytes : wish->unit_bytes), need));
 }

@@ -36,9 +36,9 @@ struct spread_wish {
 	uint32_t size_count;
 	uint64_t budget_bytes;	/* most to be written; the largest sizes are left out for it */
 	uint64_t unit_bytes;	/* pieces and guards are multiples of it, and lie on them */
-	uint64_t granule_bytes;	/* the largest granularity below: the first piece holds a whole one */
+	uint64_t need_bytes;	/* some piece, the first one too, is to be so large that all must act */
 	uint64_t span_bytes;	/* of a device: the regions lie across it; 0 = one after the other */
 };
 
-/* -ENOSPC when not even the smallest size fits. */
+/* -ENOSPC when not even the smallest size fits, or none of need_bytes. */
 int spread_make(struct spread *ret, const struct spread_wish *wish, struct err *err);
