@@ -98,6 +98,8 @@ struct invocation {
 	uint32_t cycle_count;
 	uint64_t protocol_seed, cell_ns;
 	bool client;
+	uint32_t active_ppm;
+	uint64_t active_bytes;
 };
 
 struct example {

@@ -72,6 +72,12 @@ static int allocate(struct worker *w, struct err *err)
 		if (!w->snapshots)
 			return err_set(err, -ENOMEM, "no memory for depth %u", w->depth_count);
 	}
+	if (w->work->workload->lines.count) {
+		w->line_slots = calloc(depth, sizeof(*w->line_slots));
+		w->reply_tags = calloc(depth, sizeof(*w->reply_tags));
+		if (!w->line_slots || !w->reply_tags)
+			return err_set(err, -ENOMEM, "no memory for depth %u", w->depth_count);
+	}
 	/* The lowest tag is taken first: few in flight use few buffers. */
 	while (w->free_count < w->depth_count) {
 		w->free_tags[w->free_count] = w->depth_count - 1 - w->free_count;
@@ -111,6 +117,9 @@ static int init_draws(struct worker *w, struct err *err)
 		.block_max_bytes = range->block_max_bytes,
 	};
 
+	lines_init(&w->lines, work->workload, range, random_mix(work->seed + 0x7000u + w->index));
+	if (w->lines.lines)
+		return 0;
 	mix_init(&w->mix, work->workload, random_mix(work->seed + 0x5000u + w->index));
 	return address_init(&w->address, work->workload, &where, w->index,
 			    work->workload->job_count, work->seed, err);
@@ -173,6 +182,8 @@ void worker_done(struct worker *w)
 	free(w->slots);
 	free(w->free_tags);
 	free(w->sync_tags);
+	free(w->line_slots);
+	free(w->reply_tags);
 	free(w->ios);
 	free(w->dones);
 	free(w->offsets);

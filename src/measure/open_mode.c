@@ -55,7 +55,7 @@ static void note_mode(struct session *s, const struct open_mode *mode, bool is_d
 	s->result->target.direct = is_direct;
 }
 
-int open_mode_apply(struct session *s, const struct workload *workload, struct err *err)
+static int apply(struct session *s, const struct workload *workload, struct err *err)
 {
 	const struct open_mode want = open_mode_of(workload);
 	const int fd = s->target->fd;
@@ -81,4 +81,17 @@ int open_mode_apply(struct session *s, const struct workload *workload, struct e
 		(void)fcntl(fd, F_SETFL, flags | O_NOATIME);
 	note_mode(s, &want, flags & O_DIRECT);
 	return 0;
+}
+
+int open_mode_apply(struct session *s, const struct workload *workload, struct err *err)
+{
+	const int r = apply(s, workload, err);
+	const int fd = s->target->fd;
+
+	/* Pages that are still to be written cannot be dropped; nor can those a program maps. */
+	if (r == 0 && !workload->direct && workload->invalidate && fd >= 0) {
+		(void)!fdatasync(fd);
+		(void)!posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	}
+	return r;
 }

@@ -174,6 +174,8 @@ void phase_name(const struct session *s, const struct workload *w, char ret[64])
 	assert(w->rw < sizeof(rw) / sizeof(rw[0]));
 	if (w->name[0])
 		snprintf(base, sizeof(base), "%.51s", w->name);
+	else if (w->lines.count)
+		snprintf(base, sizeof(base), "lines-q%u", w->depth_count);
 	else
 		snprintf(base, sizeof(base), "%s-%s-q%u", rw[w->rw],
 			 w->size_mix.count ? "mix" : units_format_bytes(w->block_bytes, size),

@@ -77,6 +77,8 @@ struct measurement {
 	struct histogram *lateness;	/* open loop: submission - intended start; NULL otherwise */
 	uint64_t backlog_ns_max;	/* open loop: the longest an arrival waited for a slot */
 	uint64_t unserved_count;	/* open loop: arrivals never submitted, the backlog being too long */
+	/* Of access lines: a request with its reply; their times added up, and the longest. */
+	uint64_t transaction_count, transaction_ns, transaction_ns_max;
 	double depth_mean;		/* requests in flight, over submissions; what was really reached */
 	uint32_t depth_max;
 	uint64_t user_ns, system_ns;	/* CPU of the workers, without kernel helpers */

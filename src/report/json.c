@@ -233,6 +233,20 @@ static void put_cpu(json_t *ret, const struct measurement *m)
 	json_put_real(ret, "steal_ratio", m->steal_ratio);
 }
 
+/* Of access lines: a request and its reply; null without lines. */
+static json_t *transactions_json(const struct measurement *m)
+{
+	json_t *ret;
+
+	if (!m->workload.lines.count)
+		return json_null();
+	ret = json_object();
+	json_put_u64(ret, "count", m->transaction_count);
+	json_put_u64(ret, "total_ns", m->transaction_ns);
+	json_put_u64(ret, "max_ns", m->transaction_ns_max);
+	return ret;
+}
+
 static void put_queue(json_t *ret, const struct measurement *m)
 {
 	json_put_text(ret, "engine", m->engine);
@@ -280,6 +294,7 @@ static json_t *measurement_json(const struct measurement *m)
 	json_put(ret, "lateness_ns", latency_json(m->lateness));
 	json_put_u64(ret, "backlog_ns_max", m->backlog_ns_max);
 	json_put_u64(ret, "unserved_count", m->unserved_count);
+	json_put(ret, "transactions", transactions_json(m));
 	put_queue(ret, m);
 	put_cpu(ret, m);
 	json_put(ret, "verify", verify_json(m));
