@@ -137,15 +137,37 @@ static bool aborted(struct trim_report *report)
 	return true;
 }
 
-/* What makes a layer one that need not be told. */
-static bool needs_no_trim(const struct trim_layer *layer)
+/* A layer on which nothing becomes free that a drive should be told of. */
+static bool has_nothing_to_tell(const struct trim_layer *layer)
 {
 	static const char *const reasons[] = { "MEMORY", "SERVER", "READ_ONLY" };
 
 	for (size_t i = 0; i < ARRAY_COUNT(reasons); i++)
 		if (strcmp(layer->reason, reasons[i]) == 0)
 			return true;
+	return false;
+}
+
+static bool is_hard_disk(const struct trim_layer *layer)
+{
 	return layer->is_block && layer->rotational && !announces(layer) && !layer->is_virtual;
+}
+
+static bool needs_no_trim(const struct trim_layer *layer)
+{
+	return has_nothing_to_tell(layer) || is_hard_disk(layer);
+}
+
+/* A hard disk below something that frees space of its own ends the chain; it is in no way. */
+static bool ends_the_chain(const struct trim_report *report, uint32_t index)
+{
+	if (!is_hard_disk(&report->layers[index]))
+		return false;
+	for (uint32_t at = report->layers[index].parent; at != TRIM_TOP;
+	     at = report->layers[at].parent)
+		if (announces(&report->layers[at]))
+			return true;
+	return false;
 }
 
 static bool not_applicable(struct trim_report *report)
@@ -162,7 +184,8 @@ static bool not_applicable(struct trim_report *report)
 			continue;
 		if (!needs_no_trim(layer))
 			return false;
-		last = layer;
+		if (!last)
+			last = layer;
 	}
 	if (!last)
 		return false;
@@ -187,7 +210,7 @@ static void add_below(struct trim_report *report, uint32_t index)
 	for (uint32_t i = index + 1; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
 
-		if (layer->capable == TRIM_NO && layer->reason[0]) {
+		if (layer->capable == TRIM_NO && layer->reason[0] && !ends_the_chain(report, i)) {
 			judge_more(report, "; beyond it %s is in the way too (%s)", layer->name,
 				   layer->reason);
 			return;
@@ -227,9 +250,14 @@ static bool blocked(struct trim_report *report)
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
 
-		if (layer->capable != TRIM_NO)
+		if (layer->capable != TRIM_NO || ends_the_chain(report, i))
 			continue;
 		judge_blame(report, layer);
+		if (has_nothing_to_tell(layer)) {
+			judge_say(report, "not-applicable", layer->reason, "nothing to trim: %s",
+				  layer->why);
+			return true;
+		}
 		judge_say(report, "blocked", layer->reason, "not end to end: %s (%s): %s",
 			  layer->name, layer->kind, layer->why);
 		add_half_open(report, i);
