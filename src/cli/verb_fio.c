@@ -7,7 +7,7 @@
 #include "base/defer.h"
 #include "cli/cli.h"
 #include "cli/consent.h"
-#include "cli/runner.h"
+#include "cli/fio_output.h"
 #include "foreign/fio.h"
 
 /* NAME=PATH; the last '=' that leaves a path. */
@@ -130,7 +130,7 @@ static int run_plan(struct invocation *inv, const struct fio_translation *t)
 	}
 	if (t->quiet)
 		inv->progress = PROGRESS_NONE;
-	return runner_run(inv, &(struct runner){ .plan = &t->plan, .full = true });
+	return fio_output_run(inv, &t->plan, &t->labels);
 }
 
 static int act(struct invocation *inv, const struct fio_translation *t)
