@@ -93,7 +93,7 @@ struct reader {
 	const char *name;
 	struct err *err;
 	struct workload defaults;
-	uint64_t defaults_seen;
+	field_bits defaults_seen;
 };
 
 static int expect(const struct reader *r, const struct node *node, enum node_kind kind,
@@ -160,7 +160,7 @@ static int scalar(const struct reader *r, const struct node *node, const char *w
 struct into {
 	const struct field *fields;
 	void *noun;
-	uint64_t seen;		/* bit i: row i was given */
+	field_bits seen;
 };
 
 static int fail_unknown_field(const struct reader *r, const struct node *key,
@@ -192,11 +192,11 @@ static int set_field(const struct reader *r, const struct node *node, const stru
 static int read_field(const struct reader *r, const struct node *key, struct into *into)
 {
 	const struct field *field = field_find(into->fields, key->text);
-	uint64_t bit;
+	field_bits bit;
 
 	if (!field)
 		return fail_unknown_field(r, key, into->fields);
-	bit = 1ull << (field - into->fields);
+	bit = (field_bits)1 << (field - into->fields);
 	if (into->seen & bit)
 		return document_fail(r->name, key, r->err, -EINVAL,
 				     "'%s' is '%s', which is there already", key->text, field->name);
