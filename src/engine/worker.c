@@ -104,8 +104,7 @@ static void tick(struct worker *w, uint64_t now_ns)
 	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
 		return;
 	begin_limits(w);
-	w->depth_sum = w->depth_samples = 0;
-	w->depth_max = 0;
+	worker_forget_batches(w);
 	w->backlog_ns_max = 0;
 	worker_usage_begin(w);
 }
@@ -130,12 +129,8 @@ static inline bool is_over(struct worker *w, uint64_t now_ns)
 
 static inline void pushed(struct worker *w, uint32_t count)
 {
-	const uint32_t flying = in_flight(w);
-
-	w->depth_sum += (uint64_t)flying * count;
-	w->depth_samples += count;
-	if (flying > w->depth_max)
-		w->depth_max = flying;
+	w->flying_counts[in_flight(w)] += count;
+	w->push_counts[count]++;
 	w->queue->ops->push(w->queue, w->ios, count);
 }
 
@@ -274,6 +269,7 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 			fail_queue(w, r);
 			return;
 		}
+		w->reap_counts[r]++;
 		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0)) {
 			tick(w, now_ns);
 			plain_complete(w, kind, (uint32_t)r, now_ns);
@@ -603,6 +599,19 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 	return count;
 }
 
+/* The fsync behind the last write; true when it was begun and is to be waited for. */
+static bool start_end_sync(struct worker *w, uint64_t now_ns)
+{
+	if (!w->work->workload->end_fsync || w->end_synced || w->interrupted ||
+	    atomic_load_explicit(&w->work->aborted, memory_order_relaxed))
+		return false;
+	w->end_synced = true;
+	w->ios[0] = (struct io){ .kind = IO_FSYNC };
+	occupy(w, &w->ios[0], now_ns, now_ns);
+	pushed(w, 1);
+	return true;
+}
+
 static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
 {
 	const int r = w->queue->ops->reap(w->queue, w->dones, min_count, w->depth_count,
@@ -615,6 +624,7 @@ static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
 	}
 	if (r == 0)
 		return 0;
+	w->reap_counts[r]++;
 	now_ns = clock_now_ns(w->work->clock);
 	if (recorder_due(&w->recorder, now_ns))
 		tick(w, now_ns);
@@ -679,7 +689,7 @@ static void general_run(struct worker *w)
 			tick(w, now_ns);
 		check_over(w, now_ns);
 		count = start(w, now_ns);
-		if (in_flight(w) == 0 && w->draining)
+		if (in_flight(w) == 0 && w->draining && !start_end_sync(w, now_ns))
 			break;
 		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
 			r = collect(w, 0, NEVER_NS);
@@ -773,7 +783,7 @@ uint64_t worker_step(struct worker *w)
 			tick(w, now_ns);
 		check_over(w, now_ns);
 		count = start(w, now_ns);
-		if (w->draining && in_flight(w) == 0)
+		if (w->draining && in_flight(w) == 0 && !start_end_sync(w, now_ns))
 			finish(w);
 		else if (rounds == STANDSTILL_COUNT)
 			fail_queue(w, -ELOOP);

@@ -100,6 +100,7 @@ struct worker {
 	uint32_t think_left;
 	uint32_t unsynced_count, sync_every;
 	uint8_t sync_kind;		/* enum io_kind */
+	bool end_synced;		/* the fsync behind the last write was begun */
 	bool sync_each;			/* a write is done when its sync is */
 	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
 	uint32_t sync_tag_count;
@@ -115,11 +116,14 @@ struct worker {
 	struct recorder recorder;
 	struct recorder_mailbox *mailbox;	/* owned; NULL when nobody looks */
 	struct verify_tally tally;
-	uint64_t depth_sum, depth_samples;	/* in flight, over submissions */
-	uint32_t depth_max, batch_max;
+	/* By number, 0 to the depth: one block, owned by the first. One addition a batch each. */
+	uint64_t *flying_counts;	/* requests, by how many were in flight with them */
+	uint64_t *push_counts, *reap_counts;	/* batches, by their size */
+	uint32_t batch_max;
 	uint64_t backlog_ns_max, unserved_count;
+	uint64_t user_ns, system_ns, voluntary_switch_count, involuntary_switch_count;
+	uint64_t major_fault_count, minor_fault_count;
 	uint64_t transaction_count, transaction_ns, transaction_ns_max;
-	uint64_t user_ns, system_ns, voluntary_switch_count;
 	uint64_t punted_count;
 	bool interrupted;
 	char queue_mode[96];
@@ -152,10 +156,13 @@ void worker_run(struct worker *w);
  */
 uint64_t worker_step(struct worker *w);
 
+/* What was counted of batches so far belongs to the ramp. */
+void worker_forget_batches(struct worker *w);
+
 /* Share of an amount split evenly over jobs; the first take the rest. */
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
 
-/* usage.c: CPU time and switches of the calling thread since worker_usage_begin. */
+/* usage.c: CPU time, switches and page faults of the calling thread since worker_usage_begin. */
 void worker_usage_begin(struct worker *w);
 void worker_usage_end(struct worker *w);
 /* Requests handed to kernel threads; after the recorder's end, before the queue's. */

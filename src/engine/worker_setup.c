@@ -66,8 +66,12 @@ static int allocate(struct worker *w, struct err *err)
 	w->ios = calloc(depth, sizeof(*w->ios));
 	w->dones = calloc(depth, sizeof(*w->dones));
 	w->offsets = calloc(depth, sizeof(*w->offsets));
-	if (!w->slots || !w->free_tags || !w->sync_tags || !w->ios || !w->dones || !w->offsets)
+	w->flying_counts = calloc(3 * (depth + 1), sizeof(*w->flying_counts));
+	if (!w->slots || !w->free_tags || !w->sync_tags || !w->ios || !w->dones || !w->offsets ||
+	    !w->flying_counts)
 		return err_set(err, -ENOMEM, "no memory for depth %u", w->depth_count);
+	w->push_counts = w->flying_counts + depth + 1;
+	w->reap_counts = w->push_counts + depth + 1;
 	if (unit_bytes) {
 		w->snapshot_units = w->work->range.block_max_bytes / unit_bytes;
 		w->snapshots = calloc(depth * w->snapshot_units, sizeof(*w->snapshots));
@@ -91,7 +95,8 @@ static int allocate(struct worker *w, struct err *err)
 static int init_recorder(struct worker *w, struct err *err)
 {
 	const struct workload *workload = w->work->workload;
-	const bool syncs = workload->fsync_count || workload->fdatasync_count;
+	const bool syncs = workload->fsync_count || workload->fdatasync_count ||
+			   workload->end_fsync;
 
 	return recorder_init(&w->recorder,
 			     &(struct recorder_options){
@@ -174,6 +179,12 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 	return r;
 }
 
+void worker_forget_batches(struct worker *w)
+{
+	memset(w->flying_counts, 0,
+	       3 * ((size_t)w->depth_count + 1) * sizeof(*w->flying_counts));
+}
+
 void worker_done(struct worker *w)
 {
 	assert(!w->queue);
@@ -189,6 +200,7 @@ void worker_done(struct worker *w)
 	free(w->ios);
 	free(w->dones);
 	free(w->offsets);
+	free(w->flying_counts);
 	free(w->snapshots);
 	*w = (struct worker){ 0 };
 }

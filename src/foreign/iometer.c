@@ -300,7 +300,8 @@ static void add_spec_label(struct translation *t, const struct icf_spec *spec, u
 	struct iometer_spec_label *label;
 
 	for (size_t i = 0; i < t->labels->spec_count; i++) {
-		if (strcasecmp(t->labels->specs[i].name, spec->name) == 0)
+		if (t->labels->specs[i].first_position == position &&
+		    strcasecmp(t->labels->specs[i].name, spec->name) == 0)
 			return;
 	}
 	label = iometer_labels_spec(t->labels);

@@ -15,6 +15,8 @@
 
 /* Below this share of a CPU the engine cannot be within 10 % of what a whole CPU does. */
 #define CEILING_WORTH_CPU 0.8
+/* A shorter one is over before the ceiling's own run is: it says nothing about the engine. */
+#define CEILING_WORTH_NS (100 * MILLISECOND_NS)
 
 /* One measurement of those that run together. */
 struct part {
@@ -133,6 +135,14 @@ static void account(struct measurement *m, const struct meters *before,
 	m->device_write_bytes = after->device.write_bytes - before->device.write_bytes;
 	m->device_read_count = after->device.read_count - before->device.read_count;
 	m->device_write_count = after->device.write_count - before->device.write_count;
+	m->device_read_merge_count =
+		after->device.read_merge_count - before->device.read_merge_count;
+	m->device_write_merge_count =
+		after->device.write_merge_count - before->device.write_merge_count;
+	m->device_read_ms = after->device.read_ms - before->device.read_ms;
+	m->device_write_ms = after->device.write_ms - before->device.write_ms;
+	m->device_busy_ms = after->device.busy_ms - before->device.busy_ms;
+	m->device_queue_ms = after->device.queue_ms - before->device.queue_ms;
 }
 
 static void meters_before(const struct parts *parts)
@@ -344,6 +354,11 @@ static int part_begin(const struct parts *parts, uint32_t i, const struct member
 	return 0;
 }
 
+static bool is_near_ceiling(const struct measurement *m)
+{
+	return m->worker_cpu_max >= CEILING_WORTH_CPU && m->duration_ns >= CEILING_WORTH_NS;
+}
+
 static void find_ceilings(const struct parts *parts, const struct member *members)
 {
 	struct session *s = parts->session;
@@ -351,14 +366,14 @@ static void find_ceilings(const struct parts *parts, const struct member *member
 	bool worth = false, whole = !session_stopped(s);
 
 	for (uint32_t i = 0; i < parts->count; i++) {
-		worth |= measurement_of(parts, i)->worker_cpu_max >= CEILING_WORTH_CPU;
+		worth |= is_near_ceiling(measurement_of(parts, i));
 		whole &= !measurement_of(parts, i)->ended_early;
 	}
 	if (!worth || !whole || !iops)
 		return;
 	ceiling_iops(s, members, parts->count, iops);
 	for (uint32_t i = 0; i < parts->count; i++)
-		if (measurement_of(parts, i)->worker_cpu_max >= CEILING_WORTH_CPU)
+		if (is_near_ceiling(measurement_of(parts, i)))
 			s->result->ceiling_iops = parts->list[i].facts.ceiling_iops = iops[i];
 }
 

@@ -45,8 +45,15 @@ int counters_parse(const char *line, struct device_counters *ret)
 		.write_bytes = columns[WRITE_SECTORS] * SECTOR_BYTES,
 		.discard_count = columns[DISCARD_IOS],
 		.discard_bytes = columns[DISCARD_SECTORS] * SECTOR_BYTES,
+		.discard_ns = columns[DISCARD_MS] * MILLISECOND_NS,
 		.flush_count = columns[FLUSH_IOS],
 		.in_flight_count = columns[IN_FLIGHT],
+		.read_merge_count = columns[READ_MERGES],
+		.write_merge_count = columns[WRITE_MERGES],
+		.read_ms = columns[READ_MS],
+		.write_ms = columns[WRITE_MS],
+		.busy_ms = columns[IO_MS],
+		.queue_ms = columns[QUEUE_MS],
 	};
 	return 0;
 }
