@@ -60,10 +60,15 @@ struct field {
 	int (*parse)(void *member, const char *value, struct err *err);
 	void (*print)(const void *member, struct text *ret);		/* FIELD_CUSTOM */
 	const char *metavar;		/* what help calls the value; NULL = after type and unit */
+	bool repeatable;		/* on a command line: each time adds one */
 	bool value_optional;		/* "--erase-data" or "--erase-data=X"; parse sees "" */
 	bool input_only;		/* another way to write a member that has a row of its own:
 					 * never printed ("buffered" for direct) */
 };
+
+/* Which rows of a table were given: bit i is row i. Tables have at most so many rows. */
+typedef unsigned __int128 field_bits;
+#define FIELD_ROWS_MAX 128
 
 void fields_preset(const struct field *fields, void *noun);
 
