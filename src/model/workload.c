@@ -36,8 +36,10 @@ const struct field workload_fields[] = {
 #define GROUP "What"
 	{ .name = "name", TEXT(name), .help = "name of the measurement in the result" , .group = GROUP },
 	{ .name = "rw", .alias = "readwrite", ENUM(rw, rw_choices), .parse = workload_parse_rw,
-	  .preset = "read", .group = GROUP,
-	  .help = "what is done: sequential or random reads, writes, trims or a mix" },
+	  .preset = "read", .group = GROUP, .metavar = "KIND",
+	  .help = "what is done: read, write, trim, readwrite (a mix) or trimwrite (each block trimmed, "
+		  "then written), in order; randread, randwrite, randtrim, randrw or randtrimwrite at "
+		  "random" },
 	{ .name = "rwmixread", U32(read_ppm, UNIT_PPM, 0, PPM), .preset = "50%", .group = GROUP,
 	  .help = "share of reads in a mix (rw=readwrite, randrw)" },
 	{ .name = "rwmixwrite", CUSTOM(read_ppm, workload_parse_write_share, NULL), .input_only = true,
