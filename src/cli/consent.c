@@ -106,17 +106,22 @@ static int ask(const struct target_info *info, struct err *err)
 	return 0;
 }
 
+/* What is joined is the gate's to judge, part by part. */
+static bool is_kind(const char *spec, mode_t kind)
+{
+	struct stat st;
+
+	return strncmp(spec, "join:", 5) == 0 ||
+	       (stat(spec, &st) == 0 && (st.st_mode & S_IFMT) == kind);
+}
+
 /* Nothing is accepted and then ignored. */
 static int check_use(const struct invocation *inv, const char *spec, bool writes, struct err *err)
 {
-	struct stat st = { 0 };
-
-	if (stat(spec, &st) < 0)
-		st.st_mode = 0;
-	if (inv->erase_data && !S_ISBLK(st.st_mode))
+	if (inv->erase_data && !is_kind(spec, S_IFBLK))
 		return err_set(err, -EINVAL,
 			       "--erase-data is for block devices, and %s is not one", spec);
-	if (inv->expendable[0] && !S_ISREG(st.st_mode))
+	if (inv->expendable[0] && !is_kind(spec, S_IFREG))
 		return err_set(err, -EINVAL, "--expendable is for existing files, and %s is not one",
 			       spec);
 	if (!writes && (inv->erase_data || inv->expendable[0])) {
@@ -188,7 +193,6 @@ int consent_settle_plan(struct invocation *inv, const struct plan *plan, struct 
 {
 	const mode_t wanted = inv->erase_data ? S_IFBLK : S_IFREG;
 	const bool listed = inv->erase_serial[0];
-	struct stat st;
 	bool has_use = false;
 	int r = 0;
 
@@ -199,8 +203,7 @@ int consent_settle_plan(struct invocation *inv, const struct plan *plan, struct 
 	for (uint32_t i = 0; r == 0 && i < plan->target_count; i++) {
 		const char *spec = plan->targets[i].spec;
 
-		if (!is_first(plan, i) || stat(spec, &st) < 0 || (st.st_mode & S_IFMT) != wanted ||
-		    !is_written(plan, spec))
+		if (!is_first(plan, i) || !is_kind(spec, wanted) || !is_written(plan, spec))
 			continue;
 		has_use = true;
 		if (inv->erase_data && !listed)
