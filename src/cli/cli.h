@@ -106,6 +106,7 @@ struct invocation {
 	bool client;
 	uint32_t active_ppm;
 	uint64_t active_bytes;
+
 	/* trim */
 	bool deep, all_mounts;
 	uint32_t accept;		/* 1 = partial */
