@@ -216,6 +216,8 @@ static void sizes_and_files_are_fios(void)
 		{ "size=8m\nio_size=25%", 8 * MIB, 0, 2 * MIB },
 		{ "size=8m\nloops=2", 8 * MIB, 0, 16 * MIB },
 		{ "size=10000", 8192, 0, 8192 },
+		{ "size=1m\nio_size=10000", MIB, 0, 12288 },
+		{ "size=1m\nrw=write:8k", MIB, 0, 86 * 4096 },	/* one every 12k */
 		{ "size=8m\noffset=1000k\noffset_align=1m", 9 * MIB, MIB, 8 * MIB },
 	};
 
