@@ -599,6 +599,19 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 	return count;
 }
 
+/* The fsync behind the last write; true when it was begun and is to be waited for. */
+static bool start_end_sync(struct worker *w, uint64_t now_ns)
+{
+	if (!w->work->workload->end_fsync || w->end_synced || w->interrupted ||
+	    atomic_load_explicit(&w->work->aborted, memory_order_relaxed))
+		return false;
+	w->end_synced = true;
+	w->ios[0] = (struct io){ .kind = IO_FSYNC };
+	occupy(w, &w->ios[0], now_ns, now_ns);
+	pushed(w, 1);
+	return true;
+}
+
 static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
 {
 	const int r = w->queue->ops->reap(w->queue, w->dones, min_count, w->depth_count,
@@ -676,7 +689,7 @@ static void general_run(struct worker *w)
 			tick(w, now_ns);
 		check_over(w, now_ns);
 		count = start(w, now_ns);
-		if (in_flight(w) == 0 && w->draining)
+		if (in_flight(w) == 0 && w->draining && !start_end_sync(w, now_ns))
 			break;
 		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
 			r = collect(w, 0, NEVER_NS);
@@ -770,7 +783,7 @@ uint64_t worker_step(struct worker *w)
 			tick(w, now_ns);
 		check_over(w, now_ns);
 		count = start(w, now_ns);
-		if (w->draining && in_flight(w) == 0)
+		if (w->draining && in_flight(w) == 0 && !start_end_sync(w, now_ns))
 			finish(w);
 		else if (rounds == STANDSTILL_COUNT)
 			fail_queue(w, -ELOOP);

@@ -100,6 +100,7 @@ struct worker {
 	uint32_t think_left;
 	uint32_t unsynced_count, sync_every;
 	uint8_t sync_kind;		/* enum io_kind */
+	bool end_synced;		/* the fsync behind the last write was begun */
 	bool sync_each;			/* a write is done when its sync is */
 	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
 	uint32_t sync_tag_count;

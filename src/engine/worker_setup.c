@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "engine/queue_parts.h"
+
 #define PAGE_BYTES 4096u
 #define HUGE_BYTES (2u << 20)
 
@@ -93,7 +95,8 @@ static int allocate(struct worker *w, struct err *err)
 static int init_recorder(struct worker *w, struct err *err)
 {
 	const struct workload *workload = w->work->workload;
-	const bool syncs = workload->fsync_count || workload->fdatasync_count;
+	const bool syncs = workload->fsync_count || workload->fdatasync_count ||
+			   workload->end_fsync;
 
 	return recorder_init(&w->recorder,
 			     &(struct recorder_options){
@@ -242,7 +245,9 @@ int worker_open(struct worker *w)
 	struct queue *queue;
 	int r;
 
-	r = work->ops->open(&queue, work->target, &options, &w->err);
+	r = work->target->part_count ?
+		    queue_parts_open(&queue, work->ops, work->target, &options, &w->err) :
+		    work->ops->open(&queue, work->target, &options, &w->err);
 	if (r < 0)
 		return r;
 	if (*work->workload->filter) {

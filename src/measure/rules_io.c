@@ -78,12 +78,14 @@ bool look_misaligned(const struct audit_facts *facts, struct finding *ret)
 static bool device_share(const struct audit_facts *facts, enum op_kind kind, double *ret)
 {
 	const double job = job_bytes(facts->measurement, kind);
+	const double peers = (double)(kind == OP_READ ? facts->peer_read_bytes
+						      : facts->peer_write_bytes);
 	const double device = (double)(kind == OP_READ ? device_read_bytes(facts)
 						       : device_write_bytes(facts));
 
 	if (!facts->have_counters || job < COMPARE_BYTES_MIN)
 		return false;
-	*ret = device / job;
+	*ret = fmax(device - peers, 0) / job;
 	return true;
 }
 

@@ -74,6 +74,8 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "share of random starts in a random workload" },
 	{ .name = "stride", U64(stride_bytes, UNIT_BYTES, 0, INT64_MAX), .group = GROUP,
 	  .help = "sequential: from start to start; without it the length of the request" },
+	{ .name = "stride-wraps", BOOL(stride_wraps), .preset = "0", .group = GROUP,
+	  .help = "stride: as many requests as there are blocks, each pass beginning one block later" },
 	{ .name = "backwards", BOOL(backwards), .preset = "0", .group = GROUP,
 	  .help = "sequential: from the end to the start" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,
@@ -122,6 +124,8 @@ const struct field workload_fields[] = {
 	  .help = "fsync after so many writes; with 1 a write is done when its fsync is" },
 	{ .name = "fdatasync", U32(fdatasync_count, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
 	  .help = "fdatasync after so many writes; with 1 a write is done when its fdatasync is" },
+	{ .name = "end-fsync", BOOL(end_fsync), .preset = "0", .group = GROUP,
+	  .help = "one fsync behind each job's last write, in the time measured" },
 	{ .name = "cpus-allowed", TEXT(cpus), .parse = workload_parse_cpus, .metavar = "LIST", .group = GROUP,
 	  .help = "CPUs the workers are pinned to, as in 0-1,3" },
 #undef GROUP
@@ -167,12 +171,12 @@ void workload_init(struct workload *workload)
 	fields_preset(workload_fields, workload);
 }
 
-static bool was_seen(uint64_t seen, const char *name)
+static bool was_seen(field_bits seen, const char *name)
 {
 	return seen >> (field_find(workload_fields, name) - workload_fields) & 1;
 }
 
-void workload_settle(struct workload *workload, uint64_t seen)
+void workload_settle(struct workload *workload, field_bits seen)
 {
 	if (!was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size"))
 		workload->runtime_ns = 30 * SECOND_NS;

@@ -95,6 +95,7 @@ struct workload {
 	bool repeat;			/* random with repetition ("norandommap") */
 	uint32_t random_ppm;		/* share of random starts in a random workload */
 	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
+	bool stride_wraps;		/* each pass of strides begins a block after the one before */
 	bool backwards;			/* sequential from the end */
 	uint32_t segment_count;		/* range cut in so many pieces spread over more; 0 = whole */
 	struct amount segment_range;	/* what they are spread over, from offset; zero = the target's rest */
@@ -118,6 +119,7 @@ struct workload {
 	uint32_t sync;			/* enum workload_sync */
 	uint32_t fsync_count;		/* fsync after so many writes; 0 = never */
 	uint32_t fdatasync_count;
+	bool end_fsync;			/* one fsync behind the last write, in the time measured */
 	char cpus[64];			/* list to pin workers to, "0-1,3"; "" = not pinned */
 
 	/* when */
@@ -147,7 +149,7 @@ void workload_init(struct workload *workload);
  * 30 s when neither runtime nor io-size says when to end. For front ends; a workload made
  * by code says what it means.
  */
-void workload_settle(struct workload *workload, uint64_t seen);
+void workload_settle(struct workload *workload, field_bits seen);
 
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */

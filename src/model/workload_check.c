@@ -194,6 +194,7 @@ static int check_stores(const struct workload *w, struct err *err)
 		{ "sync", w->sync != SYNC_NONE },
 		{ "fsync", w->fsync_count > 0 },
 		{ "fdatasync", w->fdatasync_count > 0 },
+		{ "end-fsync", w->end_fsync },
 		{ "data", w->data != DATA_RANDOM },
 		{ "buffer-compress-percentage", w->compress_ppm > 0 },
 		{ "dedupe-percentage", w->dedupe_ppm > 0 },
