@@ -9,11 +9,22 @@
 #include "base/units.h"
 #include "foreign/fio_parts.h"
 
+/* What one pass moves: with gaps between requests less than the range. */
+static uint64_t pass_of(const struct fio_clone *clone)
+{
+	const struct workload *w = clone->workload;
+
+	if (!w->stride_bytes || clone->range_bytes < clone->block_max_bytes)
+		return clone->range_bytes;
+	return ((clone->range_bytes - clone->block_max_bytes) / w->stride_bytes + 1) *
+	       clone->block_max_bytes;
+}
+
 /* io_size, else one pass of the range, each as often as loops says; 0 = not known. */
 static uint64_t amount_of(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
-	uint64_t bytes = clone->range_bytes;
+	uint64_t bytes = pass_of(clone);
 
 	if (o->io_size.percent)
 		bytes = (uint64_t)((unsigned __int128)clone->target_bytes * o->io_size.percent / 100);
@@ -25,6 +36,9 @@ static uint64_t amount_of(struct fio_clone *clone)
 		fio_problem(clone->b, clone->job, "loops", "too much in all");
 		return 0;
 	}
+	/* The last request is a whole one. */
+	if (bytes % clone->block_min_bytes && !clone->workload->size_mix.count)
+		bytes += clone->block_min_bytes - bytes % clone->block_min_bytes;
 	return bytes * o->loops;
 }
 
