@@ -188,6 +188,17 @@ static void direction_add(struct fio_direction *into, const struct measurement *
 	samples_merge(&into->iops, &own.iops);
 }
 
+/* A sync at the end alone is part of the run time to fio, and none of the job's syncs. */
+static void add_syncs(struct fio_entry *entry, const struct measurement *m)
+{
+	const struct op_result *op = &m->ops[OP_SYNC];
+
+	if (m->workload.end_fsync && !m->workload.fsync_count && !m->workload.fdatasync_count)
+		return;
+	entry->sync_count += op->count;
+	histogram_put(&entry->sync, op->service ? op->service : op->latency);
+}
+
 static void entry_add(struct fio_entry *entry, const struct measurement *m)
 {
 	const uint64_t run_ns = m->duration_ns + m->readback_ns;
@@ -196,9 +207,7 @@ static void entry_add(struct fio_entry *entry, const struct measurement *m)
 	entry->job_count++;
 	for (int d = 0; d < FIO_DIRECTIONS; d++)
 		direction_add(&entry->directions[d], m, d);
-	entry->sync_count += m->ops[OP_SYNC].count;
-	histogram_put(&entry->sync, m->ops[OP_SYNC].service ? m->ops[OP_SYNC].service :
-							       m->ops[OP_SYNC].latency);
+	add_syncs(entry, m);
 	entry->runtime_ns += run_ns;
 	if (elapsed_ns > entry->elapsed_ns)
 		entry->elapsed_ns = elapsed_ns;
