@@ -32,13 +32,22 @@ void plan_done(struct plan *plan)
 	memset(plan, 0, sizeof(*plan));
 }
 
+/* Room for one more: doubled at each power of two, so that long plans are not copied each time. */
+static void *grow(void *items, size_t count, size_t item_bytes)
+{
+	if (count & (count - 1))
+		return items;
+	items = reallocarray(items, count ? count * 2 : 1, item_bytes);
+	if (!items)
+		abort();
+	return items;
+}
+
 uint32_t plan_add_target(struct plan *plan, const char *spec)
 {
 	struct plan_target *target;
 
-	plan->targets = reallocarray(plan->targets, plan->target_count + 1, sizeof(*plan->targets));
-	if (!plan->targets)
-		abort();
+	plan->targets = grow(plan->targets, plan->target_count, sizeof(*plan->targets));
 	target = &plan->targets[plan->target_count];
 	memset(target, 0, sizeof(*target));
 	snprintf(target->spec, sizeof(target->spec), "%s", spec);
@@ -51,9 +60,7 @@ struct phase *plan_add(struct plan *plan, enum phase_kind kind)
 {
 	struct phase *phase;
 
-	plan->phases = reallocarray(plan->phases, plan->phase_count + 1, sizeof(*plan->phases));
-	if (!plan->phases)
-		abort();
+	plan->phases = grow(plan->phases, plan->phase_count, sizeof(*plan->phases));
 	phase = &plan->phases[plan->phase_count++];
 	memset(phase, 0, sizeof(*phase));
 	phase->kind = kind;
