@@ -14,7 +14,7 @@
 #define EXACT_SEED 1
 /* 8 bytes of each 4 KiB, the rest zeros. */
 #define SPARSE_PPM 998047
-#define PHASES_MAX 65536
+#define PHASES_MAX 32768
 
 struct translation {
 	const struct iozone_command *c;

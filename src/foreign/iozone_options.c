@@ -279,5 +279,5 @@ const struct iozone_option iozone_options[] = {
 
 	{ "h", FLAG(help) },
 	{ "v", FLAG(version) },
-	{ NULL },
+	{ .name = NULL },
 };
