@@ -184,7 +184,8 @@ static void set_how(const struct translation *t, enum iozone_pass pass, struct w
 	w->job_count = 1;
 	w->noatime = !t->setting->exact;
 	w->direct = (!t->setting->exact || c->direct) && !is_stdio(pass);
-	w->sync = c->full_sync ? SYNC_SYNC : c->data_sync ? SYNC_DSYNC : SYNC_NONE;
+	if (workload_writes(w))
+		w->sync = c->full_sync ? SYNC_SYNC : c->data_sync ? SYNC_DSYNC : SYNC_NONE;
 	w->end_fsync = workload_writes(w) && (!t->setting->exact || c->flush || c->close);
 }
 
