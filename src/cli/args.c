@@ -473,7 +473,7 @@ static void check_run(struct parser *p)
 	}
 	if (p->problems->count)
 		return;		/* what is missing may only be mistyped */
-	if (!(inv->workload_seen >> (rw - workload_fields) & 1))
+	if (!(inv->workload_seen >> (rw - workload_fields) & 1) && !inv->workload.lines.count)
 		problem(p, "nothing says what to do: give a plan file or --rw, as in --rw=randread");
 	if (!p->filename && !p->target && !inv->print_plan)
 		problem(p, "no target: name a directory, an existing file, a device or null");

@@ -44,6 +44,7 @@ enum positional {
 
 #define INVOCATION_WORDS 3
 #define FOREIGN_WORDS 1024
+#define FOREIGN_MAPS 64
 
 struct verb;
 
@@ -92,6 +93,10 @@ struct invocation {
 	const char *foreign_words[FOREIGN_WORDS];	/* print_plan is for these verbs to heed */
 	uint32_t foreign_count;
 	bool foreign_exact;		/* the other tool's own way, not tare's defaults */
+	struct {			/* --map NAME=PATH, as given */
+		const char *words[FOREIGN_MAPS];
+		uint32_t count;
+	} foreign_maps;
 
 	/* protocol; size is test_file_bytes */
 	bool forecast, resume;
@@ -99,6 +104,12 @@ struct invocation {
 	uint32_t cycle_count;
 	uint64_t protocol_seed, cell_ns;
 	bool client;
+	uint32_t active_ppm;
+	uint64_t active_bytes;
+
+	/* trim */
+	bool deep, all_mounts;
+	uint32_t accept;		/* 1 = partial */
 };
 
 struct example {

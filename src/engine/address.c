@@ -17,7 +17,7 @@ static uint64_t slot_offset(const struct address *a, uint64_t slot)
 	if (!a->piece_slots)
 		return a->range.offset_bytes + slot * a->slot_bytes;
 	piece = slot / a->piece_slots;
-	place = (uint64_t)(((unsigned __int128)random_mix(a->key + piece) * a->cell_room) >> 64);
+	place = (uint64_t)(((unsigned __int128)random_mix(a->piece_key + piece) * a->cell_room) >> 64);
 	return a->range.offset_bytes +
 	       (piece * a->cell_slots + place) * a->range.align_bytes +
 	       (slot - piece * a->piece_slots) * a->slot_bytes;
@@ -382,6 +382,7 @@ int address_init(struct address *a, const struct workload *workload,
 		.random_below = (uint64_t)workload->random_ppm * WHOLE / PPM,
 		.key = random_mix(seed),
 	};
+	a->piece_key = workload->segment_seed ? random_mix(workload->segment_seed) : a->key;
 	r = init_slots(a, workload, err ? err : &local);
 	if (r < 0)
 		return r;

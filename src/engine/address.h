@@ -84,6 +84,7 @@ struct address {
 	bool backwards;
 
 	uint64_t piece_slots;		/* segments: slots in each; 0 = not cut in pieces */
+	uint64_t piece_key;		/* where they lie */
 	uint64_t cell_slots;		/* alignments in a cell */
 	uint64_t cell_room;		/* where in its cell a piece may start, in alignments */
 

@@ -67,7 +67,7 @@ static void begin_wants(struct session *s, const struct plan *plan)
 		struct seat *seat = &s->seats[i];
 
 		seat->asked = plan->target_count ? &plan->targets[i] : NULL;
-		seat->spec = seat->asked ? seat->asked->spec : plan->target;
+		seat->spec = i ? seat->asked->spec : plan->target;
 		seat->wants = (struct seat_wants){
 			.first = plain_workload(),
 			.direct = true,

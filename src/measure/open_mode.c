@@ -103,7 +103,21 @@ static int make_claims(struct seat *seat, struct err *err)
 	return 0;
 }
 
-int open_mode_apply(struct seat *seat, const struct workload *workload, struct err *err)
+/*
+ * Nothing of the target is cached when a buffered run begins. Pages that are still to be
+ * written cannot be dropped, so they are written; those a program maps stay.
+ */
+static void drop_cache(const struct target *target, const struct workload *workload)
+{
+	if (workload->direct || !workload->invalidate || target->fd < 0)
+		return;
+	for (uint32_t i = 0; i < fd_count(target); i++) {
+		(void)!fdatasync(fd_at(target, i));
+		(void)!posix_fadvise(fd_at(target, i), 0, 0, POSIX_FADV_DONTNEED);
+	}
+}
+
+static int apply(struct seat *seat, const struct workload *workload, struct err *err)
 {
 	const struct open_mode want = open_mode_of(workload);
 	struct target *target = seat->target;
@@ -127,6 +141,15 @@ int open_mode_apply(struct seat *seat, const struct workload *workload, struct e
 	target->info.direct = is_direct;
 	seat_info(seat)->direct = is_direct;
 	return 0;
+}
+
+int open_mode_apply(struct seat *seat, const struct workload *workload, struct err *err)
+{
+	const int r = apply(seat, workload, err);
+
+	if (r == 0)
+		drop_cache(seat->target, workload);
+	return r;
 }
 
 void open_mode_close_claims(struct seat *seat)
@@ -165,6 +188,7 @@ int open_mode_view(const struct seat *seat, const struct workload *workload, str
 	int r;
 
 	*ret = NULL;
+	drop_cache(target, workload);
 	if (target->fd < 0 || is_same(&want, &seat->mode))
 		return 0;
 	view = malloc(sizeof(*view));

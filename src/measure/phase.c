@@ -135,6 +135,14 @@ static void account(struct measurement *m, const struct meters *before,
 	m->device_write_bytes = after->device.write_bytes - before->device.write_bytes;
 	m->device_read_count = after->device.read_count - before->device.read_count;
 	m->device_write_count = after->device.write_count - before->device.write_count;
+	m->device_read_merge_count =
+		after->device.read_merge_count - before->device.read_merge_count;
+	m->device_write_merge_count =
+		after->device.write_merge_count - before->device.write_merge_count;
+	m->device_read_ms = after->device.read_ms - before->device.read_ms;
+	m->device_write_ms = after->device.write_ms - before->device.write_ms;
+	m->device_busy_ms = after->device.busy_ms - before->device.busy_ms;
+	m->device_queue_ms = after->device.queue_ms - before->device.queue_ms;
 }
 
 static void meters_before(const struct parts *parts)
@@ -281,6 +289,8 @@ void phase_name(const struct session *s, const struct workload *w, char ret[64])
 	assert(w->rw < sizeof(rw) / sizeof(rw[0]));
 	if (w->name[0])
 		snprintf(base, sizeof(base), "%.51s", w->name);
+	else if (w->lines.count)
+		snprintf(base, sizeof(base), "lines-q%u", w->depth_count);
 	else
 		snprintf(base, sizeof(base), "%s-%s-q%u", rw[w->rw],
 			 w->size_mix.count ? "mix" : units_format_bytes(w->block_bytes, size),

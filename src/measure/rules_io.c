@@ -27,7 +27,7 @@ static const char *off_unit(const struct workload *w, uint64_t unit_bytes, uint6
 		const char *what;
 		uint64_t bytes;
 	} places[] = {
-		{ "request size", w->size_mix.count ? 0 : w->block_bytes },
+		{ "request size", w->size_mix.count || w->lines.count ? 0 : w->block_bytes },
 		{ "alignment", w->align_bytes },
 		{ "offset", w->offset.ppm ? 0 : w->offset.bytes },
 		{ "stride", w->stride_bytes },
@@ -43,6 +43,13 @@ static const char *off_unit(const struct workload *w, uint64_t unit_bytes, uint6
 			*ret_bytes = w->size_mix.sizes[i].bytes;
 			return "request size";
 		}
+	for (uint32_t i = 0; i < w->lines.count; i++) {
+		const struct access_line *line = &w->lines.lines[i];
+
+		*ret_bytes = line->bytes % unit_bytes ? line->bytes : line->align_bytes;
+		if (*ret_bytes % unit_bytes)
+			return *ret_bytes == line->bytes ? "request size" : "alignment";
+	}
 	return NULL;
 }
 

@@ -265,6 +265,8 @@ static void seat_audit(struct seat *seat)
 	facts.machine = &s->result->machine;
 	facts.place = seat->place;
 	facts.samples = seat->samples;
+	facts.subject = s->seat_count > 1 ? seat->spec : NULL;
+	facts.run_told = seat->index > 0;
 	audit_target(s->result, &facts);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "measure/session.h"
+#include "state/state.h"
 
 struct sitting {
 	struct session session;
@@ -36,6 +37,7 @@ static int open_session(struct sitting *sitting, const struct sitting_request *r
 		.first = &first,
 		.writes = request->writes,
 		.direct = true,
+		.uses_file = true,
 	};
 	r = session_open(s, err);
 	seat->wants.first = NULL;
@@ -173,6 +175,14 @@ int sitting_state(struct sitting *sitting, const struct step *step, const struct
 		return r;
 	*ret = &s->result->steps[s->result->step_count - 1];
 	return stopped(s, err);
+}
+
+uint64_t sitting_forecast_bytes(const struct sitting *sitting, const struct step *step)
+{
+	struct state_forecast forecast;
+
+	state_forecast(sitting_target(sitting), step, &forecast);
+	return forecast.write_bytes;
 }
 
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err)

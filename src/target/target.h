@@ -61,6 +61,7 @@ struct target_part {
 	bool is_device;
 	uint64_t start_bytes;		/* its place in the range, when they follow each other */
 	uint64_t size_bytes;
+	uint32_t device_major, device_minor;	/* as of struct target_info */
 };
 
 struct target {
@@ -112,7 +113,11 @@ int target_filter_check(const char *filter_spec, struct err *err);	/* parses onl
 /* What the kernel counted for the device (/sys/dev/block/M:m/stat) since boot. */
 struct device_counters {
 	uint64_t read_count, read_bytes, write_count, write_bytes, discard_count, discard_bytes;
+	uint64_t discard_ns;	/* spent in discards, each one's time added */
 	uint64_t flush_count, in_flight_count;
+	uint64_t read_merge_count, write_merge_count;	/* requests that went with another */
+	uint64_t read_ms, write_ms;			/* of all requests together */
+	uint64_t busy_ms, queue_ms;			/* some were in flight; weighted by how many */
 };
 int target_counters(const struct target *target, struct device_counters *ret, struct err *err);
 
