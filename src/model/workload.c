@@ -94,6 +94,8 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "the same as runtime" },
 	{ .name = "ramp-time", U64(ramp_ns, UNIT_NS, 0, DAYS_NS(366)), .group = GROUP,
 	  .help = "time before measuring starts; counts against nothing" },
+	{ .name = "start-delay", .alias = "startdelay", U64(start_delay_ns, UNIT_NS, 0, DAYS_NS(366)),
+	  .group = GROUP, .help = "nothing is done for so long, counted from when the others start" },
 	{ .name = "io-size", .alias = "io-limit", U64(io_size_bytes, UNIT_BYTES, 0, INT64_MAX),
 	  .group = GROUP, .help = "end after so many bytes of all jobs together" },
 #undef GROUP
