@@ -158,15 +158,14 @@ static int print_answer(const struct invocation *inv, bool help)
 	return exit_code;
 }
 
+/* A table's rows go to one place; streams may go to several. */
 static int consent(struct invocation *inv, const struct plan *plan, struct err *err)
 {
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < plan->target_count; i++) {
-		if (words_kind(plan->targets[i].spec) != WORD_DIRECTORY || i == 0)
-			r = consent_settle(inv, plan->targets[i].spec, plan_writes(plan), err);
+	for (size_t i = 1; i < plan->target_count; i++) {
+		if (strcmp(plan->targets[i].spec, plan->target) != 0)
+			return consent_settle_plan(inv, plan, err);
 	}
-	return r;
+	return consent_settle(inv, plan->target, plan_writes(plan), err);
 }
 
 static int translated(struct invocation *inv, const struct iozone_command *command)
