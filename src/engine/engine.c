@@ -133,7 +133,8 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 		snprintf(m->error_text, sizeof(m->error_text),
 			 "virtual time stands still: the target takes no time");
 	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
-		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
+		snprintf(m->error_text, sizeof(m->error_text), "%s: %s",
+			 kind_names[slot->kind >= IO_FSYNC ? slot->kind : w->sync_kind],
 			 strerror(-w->failed_code));
 	else if (slot->length_bytes == 0)
 		snprintf(m->error_text, sizeof(m->error_text), "the queue broke: %s",
