@@ -46,12 +46,12 @@ void plan_done(struct plan *plan)
 	memset(plan, 0, sizeof(*plan));
 }
 
-/* Room for one more: doubled at each power of two, so that long plans are not copied each time. */
+/* Room for one more; doubled whenever the count is a power of two. */
 static void *grow(void *items, size_t count, size_t item_bytes)
 {
 	if (count & (count - 1))
 		return items;
-	items = reallocarray(items, count ? count * 2 : 1, item_bytes);
+	items = reallocarray(items, count ? 2 * count : 1, item_bytes);
 	if (!items)
 		abort();
 	return items;
@@ -108,7 +108,7 @@ struct reader {
 	struct err *err;
 	const struct plan *plan;
 	struct workload defaults;
-	uint64_t defaults_seen;
+	field_bits defaults_seen;
 };
 
 static int expect(const struct reader *r, const struct node *node, enum node_kind kind,
@@ -175,7 +175,7 @@ static int scalar(const struct reader *r, const struct node *node, const char *w
 struct into {
 	const struct field *fields;
 	void *noun;
-	uint64_t seen;		/* bit i: row i was given */
+	field_bits seen;
 };
 
 static int fail_unknown_field(const struct reader *r, const struct node *key,
@@ -207,11 +207,11 @@ static int set_field(const struct reader *r, const struct node *node, const stru
 static int read_field(const struct reader *r, const struct node *key, struct into *into)
 {
 	const struct field *field = field_find(into->fields, key->text);
-	uint64_t bit;
+	field_bits bit;
 
 	if (!field)
 		return fail_unknown_field(r, key, into->fields);
-	bit = 1ull << (field - into->fields);
+	bit = (field_bits)1 << (field - into->fields);
 	if (into->seen & bit)
 		return document_fail(r->name, key, r->err, -EINVAL,
 				     "'%s' is '%s', which is there already", key->text, field->name);
