@@ -19,6 +19,8 @@
 #include "state/state.h"
 #include "stats/histogram.h"
 
+/* The finding about a row that could not even begin: one for each. */
+#define ROW_REFUSED "iozone-row"
 /* As the audit has it. */
 #define SHORT_NS (5 * SECOND_NS)
 
@@ -31,6 +33,8 @@ struct run {
 	struct progress progress;
 	struct measure_observer live;	/* of progress; empty when there is nothing to show */
 	bool begun;			/* the banner is out */
+	bool refused;			/* the first error was a row's that could not begin */
+	bool mismatch;			/* data did not read back as it was written */
 	uint32_t dropped;		/* passes that an error ended: bit per pass */
 	int exit_code;			/* of stdout */
 
@@ -124,6 +128,7 @@ static void on_end(void *ctx, const struct measurement *m)
 		return;
 	cell = &run->sheet->cells[run->cells[run->done_count++]];
 	fill_cell(cell, m);
+	run->mismatch |= m->verify_failed_count > 0;
 	if (!run->sheet->throughput || m->interrupted ||
 	    cell->stream + 1 < run->sheet->rows[cell->row].stream_count)
 		return;
@@ -139,10 +144,21 @@ static void move_findings(struct result *into, struct result *from)
 		bool known = false;
 
 		for (size_t k = 0; k < into->finding_count && !known && !*f->measurement; k++)
-			known = strcmp(into->findings[k].code, f->code) == 0;
+			known = strcmp(into->findings[k].code, f->code) == 0 &&
+				strcmp(f->code, ROW_REFUSED) != 0;
 		if (!known)
 			*result_find(into, f->code, f->severity, f->measurement) = *f;
 	}
+}
+
+/* The first error stands. */
+static void take_error(struct result *into, const struct result *from)
+{
+	if (into->error_code || !from->error_code)
+		return;
+	into->error_code = from->error_code;
+	memcpy(into->error_text, from->error_text, sizeof(into->error_text));
+	memcpy(into->error_hint, from->error_hint, sizeof(into->error_hint));
 }
 
 static void move_measurements(struct result *into, struct result *from)
@@ -174,6 +190,18 @@ static void move_targets(struct result *into, struct result *from)
 	from->more_target_count = more_count;
 }
 
+/* The first to run anything is the frame of all; what was refused before it is kept. */
+static void begin_total(struct result *total, struct result *from)
+{
+	struct result refused = *total;
+
+	*total = *from;
+	result_init(from);
+	move_findings(total, &refused);
+	take_error(total, &refused);
+	result_done(&refused);
+}
+
 static void move_result(struct run *run, struct result *from)
 {
 	struct result *into = &run->total;
@@ -181,9 +209,7 @@ static void move_result(struct run *run, struct result *from)
 	const uint64_t layout_ns = into->layout_ns + from->layout_ns;
 
 	if (!*into->started_at) {
-		result_done(into);
-		*into = *from;
-		result_init(from);
+		begin_total(into, from);
 		return;
 	}
 	move_findings(into, from);
@@ -193,11 +219,7 @@ static void move_result(struct run *run, struct result *from)
 	into->layout_bytes = layout_bytes;
 	into->layout_ns = layout_ns;
 	into->interrupted |= from->interrupted;
-	if (from->error_code && !into->error_code) {
-		into->error_code = from->error_code;
-		memcpy(into->error_text, from->error_text, sizeof(into->error_text));
-		memcpy(into->error_hint, from->error_hint, sizeof(into->error_hint));
-	}
+	take_error(into, from);
 }
 
 
@@ -218,12 +240,13 @@ static void note_refusal(struct run *run, uint32_t row, const struct err *err)
 	const struct iozone_row *at = &run->sheet->rows[row];
 	struct finding *f;
 
-	f = result_find(&run->total, "iozone-row", SEVERITY_INVALID, "");
+	f = result_find(&run->total, ROW_REFUSED, SEVERITY_INVALID, "");
 	snprintf(f->text, sizeof(f->text), "file %llu kB, record %llu kB: %.250s",
 		 (unsigned long long)at->file_kb, (unsigned long long)at->record_kb, err->text);
 	snprintf(f->remedy, sizeof(f->remedy), "%.255s", err->hint);
 	if (run->total.error_code)
 		return;
+	run->refused = true;
 	run->total.error_code = err->code;
 	snprintf(run->total.error_text, sizeof(run->total.error_text), "%s", f->text);
 	snprintf(run->total.error_hint, sizeof(run->total.error_hint), "%s", err->hint);
@@ -344,7 +367,13 @@ static void print_round(struct run *run, uint32_t row)
 	put(run, &text);
 }
 
-/* A refusal of the first row is one of all: nothing was printed, nothing run. */
+/* A size that does not fit, a record the device does not take: others may. */
+static bool is_of_one_row(int code)
+{
+	return code == -EINVAL || code == -ENOSPC || code == -EFBIG;
+}
+
+/* What the first row alone is not to blame for is of all: nothing was printed, nothing run. */
 static int run_rows(struct run *run, struct err *err)
 {
 	for (uint32_t row = 0; row < run->sheet->row_count && !*run->stop; row++) {
@@ -352,10 +381,12 @@ static int run_rows(struct run *run, struct err *err)
 
 		print_round(run, row);
 		r = run_row(run, row, err);
-		if (r < 0 && row == 0)
+		if (r < 0 && row == 0 && (!is_of_one_row(r) || run->sheet->row_count == 1))
 			return r;
-		if (r < 0)
+		if (r < 0) {
+			begin(run);
 			note_refusal(run, row, err);
+		}
 		print_row(run, row);
 		if (run->exit_code != EXIT_DONE)
 			break;
@@ -400,8 +431,12 @@ static void add_notes(struct run *run)
 static int print_end(struct run *run)
 {
 	struct text text = TEXT_INIT;
-	const int exit_code = exit_of_result(&run->total);
+	int exit_code = exit_of_result(&run->total);
 
+	if (run->mismatch && exit_code == EXIT_DONE)
+		exit_code = EXIT_VERDICT;
+	if (run->refused && exit_code == EXIT_IO)
+		exit_code = EXIT_REFUSED;
 	count_short(run);
 	add_notes(run);
 	run->sheet->interrupted = run->total.interrupted;

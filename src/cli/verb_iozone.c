@@ -97,7 +97,15 @@ static void note_book(const struct book *book, const char *name, struct iozone_s
 				  name, book->path);
 }
 
-/* Only whole results are kept. */
+static bool has_figures(const struct iozone_sheet *sheet)
+{
+	for (size_t i = 0; i < sheet->cell_count && !sheet->interrupted; i++) {
+		if (sheet->cells[i].done && !sheet->cells[i].failed)
+			return true;
+	}
+	return false;
+}
+
 static int write_book(const struct invocation *inv, const struct book *book,
 		      const struct iozone_sheet *sheet)
 {
@@ -124,10 +132,11 @@ static int run_with_book(struct invocation *inv, const struct iozone_command *co
 		return invocation_fail(inv, EXIT_USAGE, &err);
 	note_book(&book, command->book, sheet);
 	exit_code = iozone_run(inv, plan, sheet);
-	if (exit_code == EXIT_DONE || exit_code == EXIT_VERDICT)
-		exit_code = write_book(inv, &book, sheet) == EXIT_DONE ? exit_code : EXIT_INTERNAL;
-	else
+	/* Only what ran to its end is kept. */
+	if (!has_figures(sheet))
 		unlink(book.path);
+	else if (write_book(inv, &book, sheet) != EXIT_DONE)
+		exit_code = EXIT_INTERNAL;
 	close(book.fd);
 	return exit_code;
 }

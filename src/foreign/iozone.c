@@ -134,7 +134,7 @@ static void set_data(const struct translation *t, struct workload *w, uint32_t s
 {
 	const struct iozone_command *c = t->c;
 
-	w->verify = c->verify || c->diagnose;
+	w->verify = (c->verify || c->diagnose) && !c->reads_only;
 	/* One seed for a row: the data written is the data read back. */
 	if (w->verify)
 		w->seed = random_mix((uint64_t)t->row * IOZONE_STREAMS + stream + 1);
@@ -332,7 +332,7 @@ static void fill_sheet(const struct iozone_command *c, bool exact, struct iozone
 	sheet->threads = c->threads;
 	sheet->per_stream = c->per_stream;
 	sheet->excel = c->excel || c->book;
-	sheet->invalid = c->verify || c->diagnose;
+	sheet->invalid = (c->verify || c->diagnose) && !c->reads_only;
 	sheet->stream_count_min = c->stream_min || c->stream_max ? c->stream_min + !c->stream_min : 0;
 	sheet->stream_count_max = c->stream_max ? c->stream_max : sheet->stream_count_min;
 	sheet->stride_records = c->stride_records ? c->stride_records : STRIDE_RECORDS;
@@ -413,7 +413,9 @@ static void note_how(const struct iozone_command *c, struct iozone_sheet *sheet)
 				  "read later has to be whole");
 	if (c->dedupe == IOZONE_DEDUPE_ACROSS)
 		iozone_sheet_note(sheet, "-+w: blocks that repeat across files repeat within each as well");
-	if (c->verify)
+	if (c->reads_only && (c->verify || c->diagnose))
+		iozone_sheet_note(sheet, "-V, -+d: what others wrote is not checked (-+E)");
+	else if (c->verify)
 		iozone_sheet_note(sheet, "-V: every block is checked against its offset and generation "
 				  "instead of one byte");
 }

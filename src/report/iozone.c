@@ -348,6 +348,11 @@ static bool was_told(const struct result *result, size_t index)
 	return false;
 }
 
+static bool is_in_banner(const struct finding *f)
+{
+	return strcmp(f->code, "iozone-note") == 0 || strcmp(f->code, "iozone-invalid") == 0;
+}
+
 void report_iozone_findings(const struct result *result, struct text *ret)
 {
 	for (size_t i = 0; i < result->finding_count; i++) {
@@ -355,7 +360,7 @@ void report_iozone_findings(const struct result *result, struct text *ret)
 		const size_t count = count_of(result, f->code);
 
 		/* What was asked is in the banner. */
-		if (was_told(result, i) || strncmp(f->code, "iozone-", 7) == 0)
+		if (was_told(result, i) || is_in_banner(f))
 			continue;
 		text_add(ret, "tare: %s: %s%s%s: %s", severity_names[f->severity], f->code,
 			 *f->measurement ? ", " : "", f->measurement, f->text);

@@ -3,7 +3,7 @@
 # iozone's command lines on a real file system: rows, passes, figures; what is there stays,
 # nothing of ours does.
 . "$(dirname "$0")/lib.sh"
-plan 27
+plan 31
 need_loop
 columns=$(dirname "$(realpath "$0")")/../cli/iozone_columns.py
 
@@ -83,6 +83,7 @@ check 'or read' iozone -i 1 -+n -s 1m -r 64k -f mine
 check 'and is too small for more' exits 3 "$TARE" iozone -i 1 -s 2m -f mine
 check 'or written, when it is expendable' iozone -i 0 -s 64k -f mine --expendable=mine
 check 'but not made shorter' is "$(stat -c %s mine)" 1048576
+check 'checked data that is not what was written has its exit code' exits 1 "$TARE" iozone -V 1 -i 1 -s 1m -r 64k -f mine
 rm mine
 
 # The report files.
@@ -93,6 +94,13 @@ books()
 	head -c 4 book.xlsx | grep -q PK && grep -q '"Writer Report"' log.csv && rm book.xlsx log.csv
 }
 check 'are what they say' books
+
+# What cannot be is n/a, with its reason; the other rows stand.
+check 'a file there is no room for' exits 8 "$TARE" iozone -s 64k -s 1g -s 128k -r 64k -i 0 -f t
+cp "$WORK/out" "$WORK/iozone.out"
+check 'is a row without figures' test "$(awk '$2 == 64 && NF == 4 { printf "%s %s ", $1, ($3 == "n/a") }' "$WORK/iozone.out")" = \
+	'64 0 1048576 1 128 0 '
+check 'with its reason' grep -q '^tare: invalid: iozone-row: file 1048576 kB, record 64 kB: no room' "$WORK/iozone.out"
 
 # Verified data is marked wherever it is shown.
 check 'checked data' iozone -a -I -+d -n 64k -g 64k -i 0 -i 1 -f t
