@@ -179,13 +179,14 @@ static void set_how(const struct translation *t, enum iozone_pass pass, struct w
 {
 	const struct iozone_command *c = t->c;
 
-	w->engine = c->depth ? ENGINE_AUTO : ENGINE_SYNC;
+	w->engine = c->mapped ? ENGINE_MMAP : c->depth ? ENGINE_AUTO : ENGINE_SYNC;
 	w->depth_count = c->depth ? c->depth : 1;
 	w->job_count = 1;
 	w->noatime = !t->setting->exact;
-	w->direct = (!t->setting->exact || c->direct) && !is_stdio(pass);
+	w->direct = (!t->setting->exact || c->direct) && !is_stdio(pass) && !c->mapped;
 	if (workload_writes(w))
 		w->sync = c->full_sync ? SYNC_SYNC : c->data_sync ? SYNC_DSYNC : SYNC_NONE;
+	w->fsync_count = c->sync_each && workload_writes(w);
 	w->end_fsync = workload_writes(w) && (!t->setting->exact || c->flush || c->close);
 }
 
@@ -326,7 +327,7 @@ static void fill_sheet(const struct iozone_command *c, bool exact, struct iozone
 	sheet->four_columns = c->obsolete;
 	sheet->extended = c->extended;
 	sheet->vectored = c->tests >> 11 & 3;
-	sheet->no_stdio = c->depth > 0;
+	sheet->no_stdio = c->depth > 0 || c->mapped;
 	sheet->historical_blanks = exact;
 	sheet->no_retest = c->no_retest;
 	sheet->threads = c->threads;
@@ -360,7 +361,9 @@ static void note_parsed(const struct iozone_command *c, struct iozone_sheet *she
 
 static void note_defaults(const struct iozone_command *c, struct iozone_sheet *sheet)
 {
-	if (!c->direct)
+	if (c->mapped)
+		iozone_sheet_note(sheet, "-B: what is mapped goes through the page cache");
+	else if (!c->direct)
 		iozone_sheet_note(sheet, "direct I/O, not the page cache%s (--exact for iozone's way)",
 				  c->depth || !(c->tests >> 6 & 3) ? "" : ", but for fwrite and fread");
 	if (iozone_writes(c) && !c->flush)
@@ -403,7 +406,7 @@ static void note_how(const struct iozone_command *c, struct iozone_sheet *sheet)
 				  "itself is not");
 	if (c->depth)
 		iozone_sheet_note(sheet, "-H, -k: %u requests in flight by io_uring, not POSIX AIO", c->depth);
-	if (c->tests >> 6 & 3 && !c->depth)
+	if (c->tests >> 6 & 3 && !sheet->no_stdio)
 		iozone_sheet_note(sheet, "fwrite and fread: one write or read of a record at a time through "
 				  "the page cache; the C library's own copy is not made");
 	if (c->extended && c->tests >> 11 & 3)

@@ -65,6 +65,7 @@ struct iozone_command {
 
 	/* how */
 	bool direct, flush, close, full_sync, data_sync;	/* -I -e -c -o -+D */
+	bool mapped, sync_each;		/* -B -G */
 	uint32_t depth;			/* -H -k */
 	uint32_t delay_ms;		/* -J */
 	bool delay_counts;		/* -+J */

@@ -295,6 +295,12 @@ static void check_modes(struct iozone_command *c)
 		{ c->round_count && (c->stream_min || c->stream_max), "-t and -l or -u exclude each other" },
 		{ !streams && (c->divide || c->release_us || c->mix_percent || c->mix_readers),
 		  "-d, -+k, -+p and -+K are of throughput mode: they need -t or -u" },
+		{ c->mapped && c->depth, "-B and -H or -k exclude each other: what is mapped is done at once" },
+		{ c->mapped && c->direct, "-B and -I exclude each other: what is mapped goes through the "
+					  "page cache" },
+		{ c->mapped && (c->full_sync || c->data_sync),
+		  "-B and -o, -+D or -+r exclude each other: -G writes back what is mapped, each time" },
+		{ c->sync_each && !c->mapped, "-G needs -B" },
 		{ c->mix_percent && c->mix_readers, "-+p and -+K exclude each other" },
 		{ c->delay_ms && c->burst_kb, "-J and -+b exclude each other" },
 		{ c->rate && (c->delay_ms || c->burst_kb), "-+O and the delays of -J and -+b exclude each other" },

@@ -385,6 +385,20 @@ static void options_reach_the_workload(void)
 	CHECK_EQ(w->dedupe_ppm, 300000);
 	done(&made);
 
+	make(&made, "-s 1m -i 0 -i 1 -i 6 -B -G");
+	w = workload_of(&made, IOZONE_WRITE);
+	CHECK_EQ(w->engine, ENGINE_MMAP);
+	CHECK(!w->direct);
+	CHECK_EQ(w->fsync_count, 1);
+	CHECK_EQ(workload_of(&made, IOZONE_READ)->fsync_count, 0);
+	CHECK(!workload_of(&made, IOZONE_FWRITE));
+	for (size_t i = 0; i < made.plan.phase_count; i++) {
+		struct err err;
+
+		CHECK_EQ(workload_check(&made.plan.phases[i].workload, &err), 0);
+	}
+	done(&made);
+
 	make(&made, "-t 2 -+k -s 1m -d 100 -i 0");
 	CHECK_EQ(made.sheet.rows[0].file_kb, 512);
 	CHECK_EQ(made.plan.phases[1].workload.start_delay_ns, 100000);
@@ -502,6 +516,10 @@ static void wrong_words_are_refused_all_at_once(void)
 		{ "-i 8", { "none of the tests chosen with -i can run here: see -E, -t" } },
 		{ "-i 0 -+b 64",
 		  { "-+b 64: SIZE,MILLISECONDS is wanted, as in 64m,500" } },
+		{ "-i 0 -B -k 4",
+		  { "-B and -H or -k exclude each other: what is mapped is done at once" } },
+		{ "-i 0 -B -o -G",
+		  { "-B and -o, -+D or -+r exclude each other: -G writes back what is mapped, each time" } },
 		{ "-i 0 --frobnicate",
 		  { "--frobnicate: neither iozone nor tare iozone has such an option" } },
 	};
