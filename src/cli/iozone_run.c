@@ -11,9 +11,9 @@
 #include "base/units.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
-#include "measure/measure.h"
 #include "cli/version.h"
 #include "foreign/iozone.h"
+#include "measure/measure.h"
 #include "report/iozone.h"
 #include "state/ledger.h"
 #include "state/state.h"
@@ -29,14 +29,14 @@ struct run {
 	struct plan *plan;
 	struct iozone_sheet *sheet;
 	const volatile sig_atomic_t *stop;
-	struct result total;		/* of all slices */
+	struct result total; /* of all slices */
 	struct progress progress;
-	struct measure_observer live;	/* of progress; empty when there is nothing to show */
-	bool begun;			/* the banner is out */
-	bool refused;			/* the first error was a row's that could not begin */
-	bool mismatch;			/* data did not read back as it was written */
-	uint32_t dropped;		/* passes that an error ended: bit per pass */
-	int exit_code;			/* of stdout */
+	struct measure_observer live; /* of progress; empty when there is nothing to show */
+	bool begun;		      /* the banner is out */
+	bool refused;		      /* the first error was a row's that could not begin */
+	bool mismatch;		      /* data did not read back as it was written */
+	uint32_t dropped;	      /* passes that an error ended: bit per pass */
+	int exit_code;		      /* of stdout */
 
 	/* The part of the plan that runs now: the cell of each of its measurements. */
 	size_t *cells;
@@ -100,7 +100,8 @@ static uint64_t busy_ns(const struct measurement *m)
 
 	if (!m->workload.think_ns)
 		return m->duration_ns;
-	for (int kind = 0; kind < OP_KINDS; kind++)
+	/* With a sync for each write the write's own time has it. */
+	for (int kind = 0; kind < OP_KINDS - (m->workload.fsync_count == 1); kind++)
 		ret += m->ops[kind].service ? m->ops[kind].service->sum_ns : 0;
 	return ret;
 }
@@ -163,8 +164,10 @@ static void take_error(struct result *into, const struct result *from)
 
 static void move_measurements(struct result *into, struct result *from)
 {
-	const uint32_t groups = into->measurement_count ?
-		into->measurements[into->measurement_count - 1].group_index : 0;
+	const uint32_t groups =
+		into->measurement_count
+			? into->measurements[into->measurement_count - 1].group_index
+			: 0;
 
 	for (size_t i = 0; i < from->measurement_count; i++) {
 		struct measurement *m = result_add(into);
@@ -221,7 +224,6 @@ static void move_result(struct run *run, struct result *from)
 	into->interrupted |= from->interrupted;
 	take_error(into, from);
 }
-
 
 /* The pass that an error ended, and in throughput mode all of its streams. */
 static void drop_failed(struct run *run)
@@ -314,8 +316,11 @@ static struct measure_options options_of(struct run *run, uint32_t row)
 		.expendable_path = inv->expendable[0] ? inv->expendable : NULL,
 		.command = inv->command,
 		.ledger_directory = is_noted_later(run, row) ? NULL : "",
-		.observer = { .ctx = run, .target = on_target, .begin = on_begin,
-			      .progress = on_progress, .end = on_end },
+		.observer = { .ctx = run,
+			      .target = on_target,
+			      .begin = on_begin,
+			      .progress = on_progress,
+			      .end = on_end },
 	};
 }
 
@@ -331,7 +336,8 @@ static int run_row(struct run *run, uint32_t row, struct err *err)
 		struct plan slice;
 
 		run->done_count = 0;
-		run->cell_count = iozone_slice(run->plan, run->sheet, row, dropped, &slice, run->cells);
+		run->cell_count =
+			iozone_slice(run->plan, run->sheet, row, dropped, &slice, run->cells);
 		if (run->cell_count) {
 			r = measure_plan(&slice, &options, &result, err);
 			drop_failed(run);
@@ -424,8 +430,8 @@ static void add_notes(struct run *run)
 		snprintf(f->text, sizeof(f->text), "%s", run->sheet->notes[i]);
 	}
 	if (run->sheet->invalid)
-		snprintf(result_find(&run->total, "iozone-invalid", SEVERITY_INVALID, "")->text, 320,
-			 "INVALID FOR PERFORMANCE: every block was checked");
+		snprintf(result_find(&run->total, "iozone-invalid", SEVERITY_INVALID, "")->text,
+			 320, "INVALID FOR PERFORMANCE: every block was checked");
 }
 
 static int print_end(struct run *run)

@@ -51,12 +51,14 @@ static enum iozone_place look(void *ctx, const char *path)
 static int fail_parse(const struct invocation *inv, const struct iozone_command *command)
 {
 	static struct problems problems;
+	int exit_code;
 
 	for (uint32_t i = 0; i < command->problem_count && i < IOZONE_PROBLEMS; i++)
 		snprintf(problems.texts[i], sizeof(problems.texts[0]), "%s", command->problems[i]);
 	problems.count = command->problem_count < IOZONE_PROBLEMS ? command->problem_count :
 								    IOZONE_PROBLEMS;
-	return args_fail(inv, &problems);
+	exit_code = args_fail(inv, &problems);
+	return inv->foreign_exact && command->original_code ? command->original_code : exit_code;
 }
 
 /* What -b names, and what is written: a name that promises an old workbook gets CSV beside it. */

@@ -91,6 +91,7 @@ struct iozone_command {
 	struct text option_lines;	/* as the banner shows them */
 	struct text notes;		/* sentences, each with its newline */
 	uint32_t problem_count;		/* may be more than are kept */
+	int original_code;		/* iozone's own exit code for the first it had one for; 0 */
 	char problems[IOZONE_PROBLEMS][320];
 };
 
@@ -100,6 +101,10 @@ void iozone_command_done(struct iozone_command *command);
 
 void iozone_problem(struct iozone_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The same, where the original exits with a code of its own. */
+void iozone_problem_as(struct iozone_command *command, int original_code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 bool iozone_is_throughput(const struct iozone_command *command);
 bool iozone_is_auto(const struct iozone_command *command);

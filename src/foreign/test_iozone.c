@@ -512,7 +512,7 @@ static void wrong_words_are_refused_all_at_once(void)
 		{ "-i 0 -+G", { "-+G: -+G is no option of iozone" } },
 		{ "-i", { "-i needs a value" } },
 		{ "-+E -i 0 -f x",
-		  { "-+E only reads: leave the tests that write out (0, 2, 4, 6, 8, 9, 11)" } },
+		  { "-+E only reads: choose tests that do, with -i 1, 3, 5, 7, 10 or 12" } },
 		{ "-i 8", { "none of the tests chosen with -i can run here: see -E, -t" } },
 		{ "-i 0 -+b 64",
 		  { "-+b 64: SIZE,MILLISECONDS is wanted, as in 64m,500" } },
@@ -533,6 +533,27 @@ static void wrong_words_are_refused_all_at_once(void)
 		for (; count < 3 && cases[i].problems[count]; count++)
 			CHECK_STR(line.command.problems[count], cases[i].problems[count]);
 		CHECK_EQ(line.command.problem_count, count);
+		iozone_command_done(&line.command);
+	}
+}
+
+static void exact_exit_codes_are_the_originals(void)
+{
+	static const struct {
+		const char *text;
+		int code;
+	} cases[] = {
+		{ "-a -t 2", 17 },	 { "-t 2 -F a", 13 },	{ "-F a", 12 },	  { "-t 1025", 14 },
+		{ "-a -y 64 -q 4", 23 }, { "-a -q 32m", 23 },	{ "-s 64 -r 32m", 21 },
+		{ "-a -@", 255 },	 { "-i", 255 },		{ "-s 4GB", 0 },  { "-B -i 0 -k 4", 18 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct line line;
+
+		parse(&line, cases[i].text);
+		CHECK_EQ(line.parsed, -EINVAL);
+		CHECK_EQ(line.command.original_code, cases[i].code);
 		iozone_command_done(&line.command);
 	}
 }
@@ -598,5 +619,6 @@ TESTS(TEST(the_sweep_has_126_rows_and_146_without_cross_over),
       TEST(streams_run_together_each_on_a_file_of_its_own), TEST(the_mix_is_a_share_of_streams),
       TEST(options_reach_the_workload), TEST(verified_data_has_one_seed_for_all_passes),
       TEST(where_the_file_goes), TEST(wrong_words_are_refused_all_at_once),
+      TEST(exact_exit_codes_are_the_originals),
       TEST(letters_cluster_and_values_may_touch), TEST(a_slice_is_what_is_left_of_a_row),
       TEST(too_much_is_refused))

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CALLED "3.508"		/* the version whose layout this is */
+#define CALLED "3.508" /* the version whose layout this is */
 
 static const char *unit_line(const struct iozone_sheet *sheet)
 {
@@ -59,7 +59,8 @@ static void add_header_line(const struct iozone_sheet *sheet, bool upper, struct
 		if (!iozone_has_column(sheet, (enum iozone_pass)pass))
 			continue;
 		column += info->width;
-		add_ending(ret, start, column - info->lower_short, upper ? info->upper : info->lower);
+		add_ending(ret, start, column - info->lower_short,
+			   upper ? info->upper : info->lower);
 	}
 	add_ending(ret, start, column, "");
 	text_add(ret, "\n");
@@ -80,7 +81,8 @@ void report_iozone_banner(const struct iozone_sheet *sheet, const char *version,
 	text_add(ret, "\t        Version $Revision: " CALLED " $\n");
 	text_add(ret, "\t\tCompiled for 64 bit mode.\n");
 	text_add(ret, "\t\tBuild: tare %s \n\n", version);
-	text_add(ret, "\tContributors: none of iozone's: tare measures, and prints as iozone does.\n\n");
+	text_add(ret,
+		 "\tContributors: none of iozone's: tare measures, and prints as iozone does.\n\n");
 	text_add(ret, "\tRun began: %s\n\n", began);
 	add_option_lines(sheet, ret);
 	add_notes(sheet, ret);
@@ -125,7 +127,8 @@ static void add_blanks(const struct iozone_sheet *sheet, enum iozone_pass pass, 
 			return;
 		width += iozone_passes[i].width;
 	}
-	text_add(ret, "%*s", (int)(sheet->historical_blanks ? iozone_skipped_blanks[test] : width), "");
+	text_add(ret, "%*s", (int)(sheet->historical_blanks ? iozone_skipped_blanks[test] : width),
+		 "");
 }
 
 void report_iozone_row(const struct iozone_sheet *sheet, uint32_t row, struct text *ret)
@@ -157,8 +160,8 @@ void report_iozone_round(const struct iozone_sheet *sheet, uint32_t row, struct 
 /* What the streams of a pass did together. */
 struct together {
 	uint32_t count;
-	double sum, min, max;		/* of rates */
-	double transfer_min;		/* kB, or requests */
+	double sum, min, max; /* of rates */
+	double transfer_min;  /* kB, or requests */
 	uint64_t bytes, requests, start_ns, end_ns;
 };
 
@@ -279,7 +282,8 @@ static void add_report(const struct iozone_sheet *sheet, enum iozone_pass pass, 
 		const uint64_t file_kb = sheet->rows[row].file_kb;
 
 		text_add(ret, "\n\"%" PRIu64 "\" ", file_kb);
-		for (size_t i = 0; i < sheet->record_count && sheet->records_kb[i] <= file_kb; i++) {
+		for (size_t i = 0; i < sheet->record_count && sheet->records_kb[i] <= file_kb;
+		     i++) {
 			const bool here = row < sheet->row_count &&
 					  sheet->rows[row].file_kb == file_kb &&
 					  sheet->rows[row].record_kb == sheet->records_kb[i];
@@ -318,7 +322,8 @@ void report_iozone_end(const struct iozone_sheet *sheet, struct text *ret)
 {
 	if (sheet->throughput && sheet->excel)
 		add_streams_report(sheet, ret);
-	text_add(ret, sheet->interrupted ? "\niozone: interrupted.\n" : "\niozone test complete.\n");
+	text_add(ret,
+		 sheet->interrupted ? "\niozone: interrupted.\n" : "\niozone test complete.\n");
 	if (sheet->invalid)
 		text_add(ret, "INVALID FOR PERFORMANCE: every block was checked\n");
 	if (sheet->throughput || !sheet->excel)
