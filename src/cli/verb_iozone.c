@@ -15,6 +15,7 @@
 #include "cli/version.h"
 #include "foreign/iozone.h"
 #include "report/iozone.h"
+#include "target/target.h"
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -181,13 +182,20 @@ static int consent(struct invocation *inv, const struct plan *plan, struct err *
 
 static int translated(struct invocation *inv, const struct iozone_command *command)
 {
-	const struct iozone_setting setting = { inv->foreign_exact, look, inv };
+	const struct iozone_setting setting = {
+		.exact = inv->foreign_exact,
+		.filter = inv->workload.filter,
+		.look = look,
+		.look_ctx = inv,
+	};
 	struct iozone_sheet sheet;
 	struct plan plan;
 	struct err err = { 0 };
 	int exit_code, r;
 
 	r = iozone_translate(command, &setting, &plan, &sheet, &err);
+	if (r == 0 && inv->workload.filter[0])
+		r = target_filter_check(inv->workload.filter, &err);
 	if (r == 0 && !inv->print_plan)
 		r = consent(inv, &plan, &err);
 	if (r < 0)
@@ -216,6 +224,14 @@ static int run_iozone(struct invocation *inv)
 	return exit_code;
 }
 
+static const struct field iozone_fields[] = {
+	{ .name = "filter", .type = FIELD_TEXT, .metavar = "SPEC", .group = "Filters",
+	  .offset = offsetof(struct invocation, workload.filter),
+	  .room = sizeof(((struct invocation *)NULL)->workload.filter),
+	  .help = "put delays or errors over the target, as in delay:read=1ms" },
+	{ .name = NULL },
+};
+
 const struct verb verb_iozone = {
 	.name = "iozone",
 	.summary = "an iozone command line, measured right and printed as iozone prints it",
@@ -231,7 +247,7 @@ const struct verb verb_iozone = {
 		"name iozone.",
 	.positional = POSITIONAL_FOREIGN,
 	.operands = "[OPTION...]",
-	.tables = { foreign_fields, consent_fields },
+	.tables = { foreign_fields, consent_fields, iozone_fields },
 	.examples = {
 		{ "iozone -a -f /mnt/data/t", "the whole matrix, up to files of 512 MB" },
 		{ "iozone -i 0 -i 1 -y 4k -q 1m -s 16g -a -f /mnt/data/t",

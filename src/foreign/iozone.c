@@ -271,6 +271,8 @@ static void add_cell(struct translation *t, enum iozone_pass pass, uint32_t stre
 	w->io_size_bytes = records * record_bytes;
 	w->size.bytes = pass == IOZONE_RECORD_REWRITE ? record_bytes : records * record_bytes;
 	w->runtime_ns = 0;
+	if (t->setting->filter)
+		snprintf(w->filter, sizeof(w->filter), "%s", t->setting->filter);
 	set_order(t, pass, cell->reads, w);
 	set_how(t, pass, w);
 	set_pace(t->c, row->record_kb, stream, w);

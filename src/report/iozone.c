@@ -199,7 +199,7 @@ static struct together sum_up(const struct iozone_sheet *sheet, uint32_t row, en
 	for (size_t i = 0; i < sheet->cell_count; i++) {
 		const struct iozone_cell *cell = &sheet->cells[i];
 
-		if (cell->row == row && cell->pass == pass && cell->done)
+		if (cell->row == row && cell->pass == pass && cell->done && !cell->failed)
 			add_stream(sheet, cell, &ret);
 	}
 	return ret;
@@ -358,8 +358,20 @@ static bool is_in_banner(const struct finding *f)
 	return strcmp(f->code, "iozone-note") == 0 || strcmp(f->code, "iozone-invalid") == 0;
 }
 
+/* With the record and the offset, where a finding has but the kind of error. */
+static void add_error(const struct result *result, struct text *ret)
+{
+	for (size_t i = 0; i < result->finding_count; i++) {
+		if (strcmp(result->findings[i].text, result->error_text) == 0)
+			return;
+	}
+	if (*result->error_text)
+		text_add(ret, "tare: error: %s\n", result->error_text);
+}
+
 void report_iozone_findings(const struct result *result, struct text *ret)
 {
+	add_error(result, ret);
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct finding *f = &result->findings[i];
 		const size_t count = count_of(result, f->code);

@@ -335,6 +335,10 @@ static void findings_are_told_once_each(void)
 	snprintf(result_find(&result, "iozone-note", SEVERITY_INFO, "")->text, 320, "in the banner");
 	report_iozone_findings(&result, &text);
 	check_text(&text, "tare: invalid: page-cache, read-64k-4k: cached (and 2 more: --json)\n");
+	strcpy(result.error_text, "read-64k-4k: 4k read at offset 0: Input/output error");
+	report_iozone_findings(&result, &text);
+	check_text(&text, "tare: error: read-64k-4k: 4k read at offset 0: Input/output error\n"
+			  "tare: invalid: page-cache, read-64k-4k: cached (and 2 more: --json)\n");
 	result_done(&result);
 }
 

@@ -3,7 +3,7 @@
 # iozone's command lines on a real file system: rows, passes, figures; what is there stays,
 # nothing of ours does.
 . "$(dirname "$0")/lib.sh"
-plan 31
+plan 35
 need_loop
 columns=$(dirname "$(realpath "$0")")/../cli/iozone_columns.py
 
@@ -101,6 +101,18 @@ cp "$WORK/out" "$WORK/iozone.out"
 check 'is a row without figures' test "$(awk '$2 == 64 && NF == 4 { printf "%s %s ", $1, ($3 == "n/a") }' "$WORK/iozone.out")" = \
 	'64 0 1048576 1 128 0 '
 check 'with its reason' grep -q '^tare: invalid: iozone-row: file 1048576 kB, record 64 kB: no room' "$WORK/iozone.out"
+
+# An error ends its own columns.
+check 'reads that fail' exits 4 "$TARE" iozone -s 64k -s 128k -r 4k -i 0 -i 1 -i 2 -f t \
+	--filter=error:errno=EIO,kind=read,at=64k
+cp "$WORK/out" "$WORK/iozone.out"
+check 'leave their columns, and no other, without figures' is \
+	"$(awk '$2 == 4 && NF > 4 { for (i = 3; i <= NF; i++) printf "%s", ($i == "n/a" ? "-" : "+") }' "$WORK/iozone.out")" \
+	'++++++++---+'
+check 'and say where' grep -q '^tare: error: read-128k-4k: .*4k.*65536: Input/output error' "$WORK/iozone.out"
+# Four reads with pauses of 500 ms: 170 kB/s where these counted.
+iozone -i 1 -+n -s 256k -r 64k -J 500 -f t >/dev/null
+check 'pauses are not in the figures' test "$("$columns" rows "$WORK/iozone.out" | sed 's/.* read=\([0-9]*\).*/\1/')" -gt 400
 
 # Verified data is marked wherever it is shown.
 check 'checked data' iozone -a -I -+d -n 64k -g 64k -i 0 -i 1 -f t
