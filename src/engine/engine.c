@@ -151,7 +151,8 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 	else if (w->failed_latency_ns)
 		tell_too_slow(m, w);
 	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
-		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
+		snprintf(m->error_text, sizeof(m->error_text), "%s: %s",
+			 kind_names[slot->kind >= IO_FSYNC ? slot->kind : w->sync_kind],
 			 strerror(-w->failed_code));
 	else if (slot->length_bytes == 0)
 		snprintf(m->error_text, sizeof(m->error_text), "the queue broke: %s",
