@@ -100,7 +100,7 @@ struct invocation {
 	bool client;
 
 	/* trim */
-	bool deep, all_mounts;
+	bool deep, all_mounts, watch;
 	uint32_t accept;		/* 1 = partial */
 };
 
