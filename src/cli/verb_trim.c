@@ -331,7 +331,7 @@ static const struct field trim_fields[] = {
 
 const struct verb verb_trim = {
 	.name = "trim",
-	.summary = "prove that TRIM works end to end, or name the layer that stops it and the remedy",
+	.summary = "prove TRIM end to end, or name what stops it and the remedy",
 	.description =
 		"Draws the layers from a path or device down to the hardware, each with what it says "
 		"of discards. Where they say that they take them, it is tried: on a path in a test "

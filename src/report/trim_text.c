@@ -215,9 +215,8 @@ static void add_active(const struct trim_report *report, struct text *ret)
 	const struct trim_active *active = &report->active;
 	const bool option = active->mount_option == TRIM_YES, timer = active->timer == TRIM_YES;
 
-	if (report->layer_count == 0 || report->layers[0].is_block ||
-	    strcmp(report->layers[0].kind, "sim") == 0)
-		return;
+	if (active->mount_option == TRIM_UNKNOWN && active->timer == TRIM_UNKNOWN)
+		return;		/* a device, or nobody to tell */
 	add_label("sent by itself", ret);
 	if (!option && !timer)
 		text_add(ret, "%s", active->mount_option == TRIM_UNKNOWN ?
@@ -411,6 +410,16 @@ static void plain_layer(const struct trim_report *report, const struct trim_laye
 	text_done(&limits);
 }
 
+static void plain_active(const struct trim_active *active, struct text *ret)
+{
+	if (active->mount_option == TRIM_UNKNOWN && active->timer == TRIM_UNKNOWN)
+		return;
+	text_add(ret, "mount option: %s%s%s\n", answer_word(active->mount_option),
+		 active->mount_word[0] ? ", " : "", active->mount_word);
+	text_add(ret, "timer: %s%s%s\n", answer_word(active->timer),
+		 active->timer_word[0] ? ", " : "", active->timer_word);
+}
+
 static void trim_plain(const struct trim_report *report, struct text *ret)
 {
 	const struct trim_verdict *verdict = &report->verdict;
@@ -418,10 +427,7 @@ static void trim_plain(const struct trim_report *report, struct text *ret)
 	fact(ret, "target", report->spec);
 	for (uint32_t i = 0; i < report->layer_count; i++)
 		plain_layer(report, &report->layers[i], ret);
-	text_add(ret, "mount option: %s%s%s\n", answer_word(report->active.mount_option),
-		 report->active.mount_word[0] ? ", " : "", report->active.mount_word);
-	text_add(ret, "timer: %s%s%s\n", answer_word(report->active.timer),
-		 report->active.timer_word[0] ? ", " : "", report->active.timer_word);
+	plain_active(&report->active, ret);
 	for (uint32_t i = 0; i < report->evidence_count; i++) {
 		text_add(ret, "evidence ");
 		fact(ret, report->evidence[i].code, report->evidence[i].text);

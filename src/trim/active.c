@@ -253,6 +253,8 @@ void walk_active(struct walk *walk, const struct mount_facts *facts)
 	struct trim_report *report = walk->report;
 	struct trim_active *active = &report->active;
 
+	if (!has_device(report) && strcmp(facts->type, "zfs") != 0)
+		return;		/* nobody to tell */
 	read_option(walk, facts);
 	active->timer = TRIM_NO;
 	if (!read_timer(walk, facts))
@@ -265,7 +267,7 @@ void walk_active(struct walk *walk, const struct mount_facts *facts)
 		trim_report_note(report, "redundant", report->layers[0].name,
 				 "%s and %s do the same work: redundant, not harmful",
 				 active->mount_word, active->timer_word);
-	if (has_device(report) && active->mount_option == TRIM_NO && active->timer == TRIM_NO)
+	if (active->mount_option == TRIM_NO && active->timer == TRIM_NO)
 		trim_report_warn(report, "none-active", report->layers[0].name,
 				 "nothing sends discards: neither a mount option nor a timer");
 }
