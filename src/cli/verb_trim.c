@@ -96,6 +96,10 @@ static bool is_worth_trying(const struct trim_report *report)
 
 	if (strcmp(report->verdict.code, "not-applicable") == 0)
 		return false;
+	/* A file system or what lies on it stops them before any device is told. */
+	for (uint32_t i = 0; i < report->layer_count && i < top; i++)
+		if (report->layers[i].capable == TRIM_NO)
+			return false;
 	if (top == TRIM_TOP)
 		return strcmp(report->verdict.code, "blocked") != 0;
 	return report->layers[top].granularity_bytes > 0 && report->layers[top].max_bytes > 0;
@@ -235,7 +239,8 @@ static bool list_one(void *ctx, const struct mount_facts *facts)
 		return true;
 	trim_judge(listing->report);
 	code = trim_exit_code(listing->report, listing->inv->accept);
-	if (code > listing->worst)
+	/* Nothing is sent here: that every layer announces discards is all that can be asked. */
+	if (code > listing->worst && strcmp(listing->report->verdict.reason, "NOT_TRIED") != 0)
 		listing->worst = code;
 	if (listing->json)
 		report_trim_list_add(listing->json, listing->report);

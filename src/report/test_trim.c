@@ -59,12 +59,30 @@ static void one_screen_has_tree_verdict_and_remedy(void)
 		  "  ✓   └ nvme0n1  nvme        512 to 2.00 TiB\n"
 		  "          root could also read its identify data\n"
 		  "\n"
-		  "  sent by itself  nothing\n"
+		  "  discards        nobody sends them\n"
 		  "  ! /home: nothing sends discards\n"
 		  "\n"
 		  "✗ blocked (CRYPT_OFF): not end to end; dm-0 (crypt): dm-crypt drops discards\n"
 		  "  cryptsetup refresh --allow-discards home\n"
 		  "  Risk: free areas can be seen.\n");
+	text_done(&text);
+}
+
+static void a_list_has_a_line_for_each(void)
+{
+	const struct report_style style = { .columns = 200 };
+	struct text text = TEXT_INIT;
+
+	make_blocked();
+	report_trim_line(&report, &style, &text);
+	strcpy(report.verdict.code, "cannot-tell");
+	strcpy(report.verdict.reason, "NOT_TRIED");
+	report_trim_line(&report, &style, &text);
+	CHECK_STR(text_string(&text),
+		  "X /home                blocked (CRYPT_OFF): not end to end; dm-0 (crypt): dm-crypt "
+		  "drops discards\n"
+		  "+ /home                ext4: every layer takes discards; nobody sends them; tare "
+		  "trim /home proves it\n");
 	text_done(&text);
 }
 
@@ -195,7 +213,8 @@ static void every_member_is_documented_and_every_documented_member_is_there(void
 	json_decref(doc);
 }
 
-TESTS(TEST(one_screen_has_tree_verdict_and_remedy), TEST(plain_is_one_fact_per_line),
+TESTS(TEST(one_screen_has_tree_verdict_and_remedy), TEST(a_list_has_a_line_for_each),
+      TEST(plain_is_one_fact_per_line),
       TEST(what_would_order_the_terminal_about_is_not_printed),
       TEST(answers_are_true_false_or_null),
       TEST(every_member_is_documented_and_every_documented_member_is_there))
