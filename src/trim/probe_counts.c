@@ -35,11 +35,27 @@ void counts_read(const struct trim_report *report, struct counts *ret)
 		count_read(report->layers[i].name, &ret->layers[i]);
 }
 
+/* The first to count on its branch. */
+static bool is_top(const struct trim_report *report, const struct counts *counts, uint32_t layer)
+{
+	uint32_t at = report->layers[layer].parent;
+
+	for (; at != TRIM_TOP; at = report->layers[at].parent)
+		if (counts->layers[at].known)
+			return false;
+	return counts->layers[layer].known;
+}
+
+/*
+ * The topmost alone: below them, on a disk with other things on it, it may never be quiet, and
+ * a request is counted above when it is done below.
+ */
 static bool same(const struct trim_report *report, const struct counts *a, const struct counts *b)
 {
 	for (uint32_t i = 0; i < report->layer_count; i++)
-		if (a->layers[i].discard_count != b->layers[i].discard_count ||
-		    a->layers[i].discard_bytes != b->layers[i].discard_bytes)
+		if (is_top(report, b, i) &&
+		    (a->layers[i].discard_count != b->layers[i].discard_count ||
+		     a->layers[i].discard_bytes != b->layers[i].discard_bytes))
 			return false;
 	return true;
 }

@@ -26,7 +26,7 @@ void counts_read(const struct trim_report *report, struct counts *ret);
 struct counts_wait {
 	const struct clock *clock;
 	const volatile int *stop;
-	uint64_t quiet_ns;	/* no discard counter rises for so long */
+	uint64_t quiet_ns;	/* no discard counter of a topmost layer rises for so long */
 	uint64_t limit_ns;	/* give up then */
 };
 

@@ -22,18 +22,28 @@ static const uint64_t default_after_ns[] = { 0, SECOND_NS, 5 * SECOND_NS, 10 * S
 
 /* --- counters -------------------------------------------------------------------------- */
 
+/* What rises below, and not above, is of others. */
+static bool rose_above(const struct trim_report *report, const struct trim_layer *layer)
+{
+	for (uint32_t at = layer->parent; at != TRIM_TOP; at = report->layers[at].parent)
+		if (report->layers[at].have_delivered)
+			return report->layers[at].delivered_bytes > 0;
+	return true;
+}
+
 static void tell_delivered(struct probe *p, struct trim_layer *layer, uint64_t write_bytes)
 {
 	struct trim_evidence *evidence =
 		trim_report_add(p->report, RUNG_SENT, "delivered", layer->name);
 	char text[UNITS_TEXT_BYTES], written[UNITS_TEXT_BYTES];
+	const bool ours = rose_above(p->report, layer);
 
-	evidence->ok = layer->delivered_bytes > 0;
+	evidence->ok = layer->delivered_bytes > 0 && ours;
 	evidence->bytes = layer->delivered_bytes;
-	snprintf(evidence->text, sizeof(evidence->text), "%s discarded in %llu request%s at %s",
+	snprintf(evidence->text, sizeof(evidence->text), "%s discarded in %llu request%s at %s%s",
 		 units_format_size((double)layer->delivered_bytes, text),
 		 (unsigned long long)layer->delivered_count, layer->delivered_count == 1 ? "" : "s",
-		 layer->name);
+		 layer->name, layer->delivered_bytes && !ours ? ", but not by us" : "");
 	if (!layer->becomes_writes || !write_bytes)
 		return;
 	snprintf(evidence->text + strlen(evidence->text),
