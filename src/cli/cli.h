@@ -98,6 +98,10 @@ struct invocation {
 	uint32_t cycle_count;
 	uint64_t protocol_seed, cell_ns;
 	bool client;
+
+	/* trim */
+	bool deep, all_mounts, watch;
+	uint32_t accept;		/* 1 = partial */
 };
 
 struct example {

@@ -137,15 +137,37 @@ static bool aborted(struct trim_report *report)
 	return true;
 }
 
-/* What makes a layer one that need not be told. */
-static bool needs_no_trim(const struct trim_layer *layer)
+/* A layer on which nothing becomes free that a drive should be told of. */
+static bool has_nothing_to_tell(const struct trim_layer *layer)
 {
 	static const char *const reasons[] = { "MEMORY", "SERVER", "READ_ONLY" };
 
 	for (size_t i = 0; i < ARRAY_COUNT(reasons); i++)
 		if (strcmp(layer->reason, reasons[i]) == 0)
 			return true;
+	return false;
+}
+
+static bool is_hard_disk(const struct trim_layer *layer)
+{
 	return layer->is_block && layer->rotational && !announces(layer) && !layer->is_virtual;
+}
+
+static bool needs_no_trim(const struct trim_layer *layer)
+{
+	return has_nothing_to_tell(layer) || is_hard_disk(layer);
+}
+
+/* A hard disk below something that frees space of its own ends the chain; it is in no way. */
+static bool ends_the_chain(const struct trim_report *report, uint32_t index)
+{
+	if (!is_hard_disk(&report->layers[index]))
+		return false;
+	for (uint32_t at = report->layers[index].parent; at != TRIM_TOP;
+	     at = report->layers[at].parent)
+		if (announces(&report->layers[at]))
+			return true;
+	return false;
 }
 
 static bool not_applicable(struct trim_report *report)
@@ -162,7 +184,8 @@ static bool not_applicable(struct trim_report *report)
 			continue;
 		if (!needs_no_trim(layer))
 			return false;
-		last = layer;
+		if (!last)
+			last = layer;
 	}
 	if (!last)
 		return false;
@@ -187,7 +210,7 @@ static void add_below(struct trim_report *report, uint32_t index)
 	for (uint32_t i = index + 1; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
 
-		if (layer->capable == TRIM_NO && layer->reason[0]) {
+		if (layer->capable == TRIM_NO && layer->reason[0] && !ends_the_chain(report, i)) {
 			judge_more(report, "; beyond it %s is in the way too (%s)", layer->name,
 				   layer->reason);
 			return;
@@ -227,10 +250,15 @@ static bool blocked(struct trim_report *report)
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
 
-		if (layer->capable != TRIM_NO)
+		if (layer->capable != TRIM_NO || ends_the_chain(report, i))
 			continue;
 		judge_blame(report, layer);
-		judge_say(report, "blocked", layer->reason, "not end to end: %s (%s): %s",
+		if (has_nothing_to_tell(layer)) {
+			judge_say(report, "not-applicable", layer->reason, "nothing to trim: %s",
+				  layer->why);
+			return true;
+		}
+		judge_say(report, "blocked", layer->reason, "not end to end; %s (%s): %s",
 			  layer->name, layer->kind, layer->why);
 		add_half_open(report, i);
 		add_below(report, i);
@@ -260,11 +288,14 @@ static void say_no_rights(struct trim_report *report, const char *what)
 
 static void say_fails(struct trim_report *report, const struct trim_evidence *evidence)
 {
-	const uint32_t lowest = report->layer_count - 1;
+	const bool refused = evidence->error == -EOPNOTSUPP || evidence->error == -ENOTTY;
 	const struct trim_layer *layer = trim_report_layer(report, evidence->layer);
 
+	/* Who says that it cannot is the one that was asked; who fails is the last one. */
 	if (!layer)
-		layer = &report->layers[lowest];
+		layer = trim_report_layer(report, refused ? "" : report->device);
+	if (!layer)
+		layer = &report->layers[0];
 	judge_blame(report, layer);
 	judge_say(report, "blocked", "FAILS",
 		  "advertised, but the command fails at %s: %s", layer->name,
@@ -298,9 +329,18 @@ static bool failed(struct trim_report *report)
 	return true;
 }
 
+/* Something was discarded, whatever came of it. */
+static bool was_tried(const struct trim_report *report)
+{
+	for (uint32_t i = 0; i < report->layer_count; i++)
+		if (report->layers[i].have_delivered)
+			return true;
+	return report->rung >= RUNG_SENT || report->asked_bytes > 0;
+}
+
 static bool wants_root(struct trim_report *report)
 {
-	if (report->rung >= RUNG_SENT)
+	if (was_tried(report))
 		return false;
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
@@ -318,7 +358,7 @@ static bool wants_root(struct trim_report *report)
 
 static bool layer_not_known(struct trim_report *report)
 {
-	if (report->rung >= RUNG_SENT)
+	if (was_tried(report))
 		return false;
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
@@ -335,15 +375,23 @@ static bool layer_not_known(struct trim_report *report)
 
 static bool not_tried(struct trim_report *report)
 {
-	if (report->rung >= RUNG_SENT || report->evidence_count)
+	const bool on_device = report->layer_count && report->layers[0].is_block;
+	const struct trim_evidence *why = report->evidence_count ?
+		&report->evidence[report->evidence_count - 1] : NULL;
+
+	if (was_tried(report))
 		return false;
 	judge_say(report, "cannot-tell", "NOT_TRIED",
 		  "every layer says that it takes discards; none was sent, so that nothing is "
 		  "proven");
-	judge_remedy(report, report->path[0] && report->layer_count && !report->layers[0].is_block ?
-		   "tare trim %.900s, as root, on this machine" :
-		   "tare trim %.900s --erase-data, which erases what is on the device",
-		   report->spec);
+	if (why && why->error)
+		judge_more(report, ": %s", why->text);
+	if (on_device)
+		judge_remedy(report, "tare trim --erase-data %.900s     (erases what is on the "
+				     "device)", report->spec);
+	else
+		judge_remedy(report, "tare trim %.900s, as root, where a test file can be made",
+			     report->spec);
 	return true;
 }
 
@@ -363,8 +411,8 @@ void judge_works(struct trim_report *report, const char *how)
 	const bool asked = active->mount_option == TRIM_YES || active->timer == TRIM_YES;
 
 	judge_say(report, on_file_system && !asked ? "works-when-asked" : "works", "",
-		  "discard works%s: %s", report->verdict.as_far_as_seen ?
-		  " as far as this machine can see" : "", how);
+		  "%s; %s", report->verdict.as_far_as_seen ?
+		  "as far as this machine can see" : "end to end", how);
 	if (report->verdict.as_far_as_seen)
 		judge_more(report, "; what the host or server does beyond it is unknown");
 	if (!on_file_system)

@@ -210,8 +210,11 @@ static void walk_slaves(struct walk *walk, uint32_t index)
 	stack_add_slaves(walk->root, name, &slaves);
 	for (size_t i = 0; i < slaves.count; i++)
 		walk_device(walk, index, slaves.names[i]);
-	walk_settle(walk, index, "NO_SUPPORT",
+	walk_settle(walk, index, "STALE_LIMITS",
 		    "announces no discard, though all below it do");
+	if (strcmp(walk->report->layers[index].reason, "STALE_LIMITS") == 0)
+		walk_remedy(&walk->report->layers[index],
+			    "stop it and start it again     (it reads its limits anew)");
 }
 
 static bool has_slaves(struct walk *walk, const char *name)

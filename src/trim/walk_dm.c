@@ -319,7 +319,10 @@ static void judge_crypt(struct dm *dm)
 	if (line && has_word(line, "allow_discards")) {
 		walk_settle(dm->walk, dm->index, "STALE_LIMITS",
 			    "lets discards through, and all below take them, but took its limits "
-			    "when they did not: close it and open it again");
+			    "when they did not");
+		if (strcmp(layer->reason, "STALE_LIMITS") == 0)
+			walk_remedy(layer, "cryptsetup refresh --allow-discards %s, or close it and "
+					   "open it again     (it reads its limits anew)", dm->name);
 		return;
 	}
 	if (line) {
@@ -351,6 +354,9 @@ static void judge_integrity(struct dm *dm)
 	if (line && has_word(line, "allow_discards")) {
 		walk_settle(dm->walk, dm->index, "STALE_LIMITS",
 			    "lets discards through, but took its limits when those below took none");
+		if (strcmp(layer->reason, "STALE_LIMITS") == 0)
+			walk_remedy(layer, "close it and open it again by integritysetup open "
+					   "--allow-discards     (it reads its limits anew)");
 		return;
 	}
 	if (walk_announces(layer)) {
@@ -376,6 +382,9 @@ static void judge_thin(struct dm *dm)
 {
 	walk_settle(dm->walk, dm->index, "THIN_IGNORE",
 		    "announces no discard: its pool ignores them");
+	if (strcmp(layer_of(dm)->reason, "THIN_IGNORE") == 0)
+		walk_remedy(layer_of(dm), "lvs -o name,discards, then lvchange --discards passdown "
+					  "VG/POOL     (the volumes must be inactive for that)");
 }
 
 /* What the pool does is in its status; the table has what was asked for. */
@@ -508,8 +517,10 @@ static void judge_cache(struct dm *dm)
 		walk_remedy(layer, "remove no_discard_passdown from the table of %s", dm->name);
 		return;
 	}
-	walk_settle(dm->walk, dm->index, "NO_SUPPORT",
+	walk_settle(dm->walk, dm->index, "STALE_LIMITS",
 		    "announces no discard, though all below it do");
+	if (strcmp(layer->reason, "STALE_LIMITS") == 0)
+		walk_remedy(layer, "deactivate and activate it     (it reads its limits anew)");
 }
 
 static void judge_raid(struct dm *dm)

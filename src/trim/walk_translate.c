@@ -176,6 +176,14 @@ int trim_translate(const struct trim_report *report, const struct trim_span *spa
 
 /* --- alignment ---------------------------------------------------------------------------- */
 
+static bool moves_blocks(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t i = 0; i < report->segment_count; i++)
+		if (report->segments[i].layer == index && report->segments[i].how == MAP_UNKNOWN)
+			return true;
+	return false;
+}
+
 /* Bytes from the first byte of the uppermost device to where this layer's own addresses begin. */
 static bool offset_of(const struct trim_report *report, uint32_t index, uint64_t *ret)
 {
@@ -187,10 +195,8 @@ static bool offset_of(const struct trim_report *report, uint32_t index, uint64_t
 		if (parent == TRIM_TOP || !report->layers[parent].is_block)
 			break;
 		/* Within a pool, a cache or a parity array an offset says nothing. */
-		for (uint32_t i = 0; i < report->segment_count; i++)
-			if (report->segments[i].layer == parent &&
-			    report->segments[i].how == MAP_UNKNOWN)
-				return false;
+		if (moves_blocks(report, parent))
+			return false;
 		sum += report->layers[parent].start_bytes;
 	}
 	*ret = sum;
@@ -223,6 +229,38 @@ static void warn_alignment(struct trim_report *report, const struct trim_layer *
 			 at, layer->name, unit_text, over, unit_text);
 }
 
+/* A unit of its own, not one that it has from those below. */
+static bool has_own_unit(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t i = index + 1; i < report->layer_count; i++)
+		if (report->layers[i].parent == index &&
+		    report->layers[i].granularity_bytes >= report->layers[index].granularity_bytes)
+			return false;
+	/* Sectors are never off. */
+	return report->layers[index].granularity_bytes > SECTOR_BYTES;
+}
+
+/* The first device right below; TRIM_TOP without one. */
+static uint32_t block_below(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t i = index + 1; i < report->layer_count; i++)
+		if (report->layers[i].parent == index && report->layers[i].is_block)
+			return i;
+	return TRIM_TOP;
+}
+
+/* The lowest device on which it is known where the bytes lie. */
+static void name_device(struct trim_report *report)
+{
+	uint32_t at = trim_top_block(report), below = at;
+
+	for (; below != TRIM_TOP; below = moves_blocks(report, at) ? TRIM_TOP :
+					  block_below(report, at))
+		at = below;
+	if (at != TRIM_TOP)
+		snprintf(report->device, sizeof(report->device), "%s", report->layers[at].name);
+}
+
 void walk_finish(struct walk *walk)
 {
 	struct trim_report *report = walk->report;
@@ -231,19 +269,13 @@ void walk_finish(struct walk *walk)
 
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		struct trim_layer *layer = &report->layers[i];
-		uint64_t offset_bytes = 0;
+		uint64_t offset_bytes;
 
 		if (!layer->is_block)
 			continue;
-		if (is_leaf(report, i) && !report->device[0])
-			snprintf(report->device, sizeof(report->device), "%s", layer->name);
 		if (layer->granularity_bytes > unit)
 			unit = layer->granularity_bytes;
-		/* Below 4 KiB nobody's addresses are off. A partition's are its disk's. */
-		if (!is_leaf(report, i) && strcmp(layer->kind, "thin-pool") != 0 &&
-		    strcmp(layer->kind, "raid5") != 0)
-			continue;
-		if (layer->granularity_bytes > 512 && offset_of(report, i, &offset_bytes) &&
+		if (has_own_unit(report, i) && offset_of(report, i, &offset_bytes) &&
 		    offset_bytes % layer->granularity_bytes !=
 		    layer->alignment_bytes % layer->granularity_bytes) {
 			misaligned = true;
@@ -251,4 +283,5 @@ void walk_finish(struct walk *walk)
 		}
 	}
 	report->unit_bytes = misaligned ? 2 * unit : unit;
+	name_device(report);
 }
