@@ -41,13 +41,44 @@ static bool any_virtual(const struct trim_report *report)
 	return false;
 }
 
-/* Every last layer promises zeros; nothing in between can break that but encryption. */
+static bool moves_blocks(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t i = 0; i < report->segment_count; i++)
+		if (report->segments[i].layer == index && report->segments[i].how == MAP_UNKNOWN)
+			return true;
+	return false;
+}
+
+static bool has_block_below(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t i = index + 1; i < report->layer_count; i++)
+		if (report->layers[i].parent == index && report->layers[i].is_block)
+			return true;
+	return false;
+}
+
+/*
+ * The devices that are read back: those from which on it is not known any more where a byte
+ * lies. A loop device over a file is one, whatever the file lies on.
+ */
+static bool is_read(const struct trim_report *report, uint32_t index, bool read[TRIM_LAYERS])
+{
+	read[index] = false;
+	for (uint32_t at = report->layers[index].parent; at != TRIM_TOP;
+	     at = report->layers[at].parent)
+		if (read[at])
+			return false;
+	read[index] = report->layers[index].is_block &&
+		      (moves_blocks(report, index) || !has_block_below(report, index));
+	return read[index];
+}
+
 bool judge_zeros_promised(const struct trim_report *report)
 {
-	bool any = false;
+	bool read[TRIM_LAYERS], any = false;
 
 	for (uint32_t i = 0; i < report->layer_count; i++) {
-		if (!judge_is_leaf(report, i))
+		if (!is_read(report, i, read))
 			continue;
 		any = true;
 		if (report->layers[i].zeroes != TRIM_YES)
@@ -58,10 +89,39 @@ bool judge_zeros_promised(const struct trim_report *report)
 
 bool judge_ones_promised(const struct trim_report *report)
 {
-	for (uint32_t i = 0; i < report->layer_count; i++)
-		if (judge_is_leaf(report, i) && !report->layers[i].ones)
+	bool read[TRIM_LAYERS], any = false;
+
+	for (uint32_t i = 0; i < report->layer_count; i++) {
+		if (!is_read(report, i, read))
+			continue;
+		any = true;
+		if (!report->layers[i].ones)
 			return false;
-	return report->layer_count > 0;
+	}
+	return any;
+}
+
+/* The nearest layer above that counts. */
+const struct trim_layer *judge_counted_above(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t at = report->layers[index].parent; at != TRIM_TOP;
+	     at = report->layers[at].parent)
+		if (report->layers[at].have_delivered)
+			return &report->layers[at];
+	return NULL;
+}
+
+/*
+ * Discards reached the first layer that counts. What only a deeper one counted came from
+ * somebody else: a backing file that was written to, for one.
+ */
+bool judge_was_sent(const struct trim_report *report)
+{
+	for (uint32_t i = 0; i < report->layer_count; i++)
+		if (report->layers[i].have_delivered && report->layers[i].delivered_count > 0 &&
+		    !judge_counted_above(report, i))
+			return true;
+	return false;
 }
 
 /* --- writing the verdict ------------------------------------------------------------------ */
@@ -313,7 +373,7 @@ static bool failed(struct trim_report *report)
 	case -EPERM:
 	case -EACCES:
 		/* Without the right to ask, a mount that discards by itself may have told. */
-		if (report->rung >= RUNG_SENT)
+		if (judge_was_sent(report))
 			return false;
 		say_no_rights(report, "asking the file system to trim");
 		break;
@@ -403,11 +463,20 @@ static bool (*const rules[])(struct trim_report *report) = {
 
 /* --- together ----------------------------------------------------------------------------- */
 
+static bool has_device(const struct trim_report *report)
+{
+	for (uint32_t i = 0; i < report->layer_count; i++)
+		if (report->layers[i].is_block)
+			return true;
+	return false;
+}
+
 void judge_works(struct trim_report *report, const char *how)
 {
 	const struct trim_active *active = &report->active;
+	/* Without a device below, FITRIM has nobody to tell: holes are all there is. */
 	const bool on_file_system = report->layer_count && !report->layers[0].is_block &&
-				    strcmp(report->layers[0].kind, "sim") != 0;
+				    has_device(report);
 	const bool asked = active->mount_option == TRIM_YES || active->timer == TRIM_YES;
 
 	judge_say(report, on_file_system && !asked ? "works-when-asked" : "works", "",
