@@ -38,11 +38,19 @@ static int parse_erase(void *member, const char *value, struct err *err)
 	return 0;
 }
 
+#define ERASE_DATA                                                                                \
+	{ .name = "erase-data", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_erase,           \
+	  .metavar = "SERIAL", .value_optional = true, .input_only = true, .group = "Consent",     \
+	  .help = "let a block device be written, erasing it; the serial number names it in "      \
+		  "scripts, without it the terminal asks" }
+
+const struct field erase_fields[] = {
+	ERASE_DATA,
+	{ .name = NULL },
+};
+
 const struct field consent_fields[] = {
-	{ .name = "erase-data", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_erase,
-	  .metavar = "SERIAL", .value_optional = true, .input_only = true, .group = "Consent",
-	  .help = "let a block device be written, erasing it; the serial number names it in scripts, "
-		  "without it the terminal asks" },
+	ERASE_DATA,
 	{ .name = "expendable", TEXT(expendable), .metavar = "FILE", .group = "Consent",
 	  .help = "let this existing file be overwritten" },
 	{ .name = NULL },
@@ -54,6 +62,14 @@ const struct field check_fields[] = {
 	{ .name = "size", .type = FIELD_U64, .unit = UNIT_BYTES, AT(test_file_bytes),
 	  .min = 256 * MIB, .max = INT64_MAX, .group = "Check",
 	  .help = "of the test file; without it 8g or 10 % of the free space, whichever is less" },
+	{ .name = NULL },
+};
+
+const struct field foreign_fields[] = {
+	{ .name = "exact", .alias = "iozone-exact", BOOL(foreign_exact), .group = "Translation",
+	  .help = "do as the other tool does, where tare would do better" },
+	{ .name = "print-plan", BOOL(print_plan), .group = "Translation",
+	  .help = "print the plan this command line amounts to, and run nothing" },
 	{ .name = NULL },
 };
 

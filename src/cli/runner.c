@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/runner.h"
 
+#include <string.h>
+
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "measure/measure.h"
@@ -15,6 +17,8 @@ static int print_result(const struct invocation *inv, const struct runner *runne
 
 	if (inv->json) {
 		report_json(result, &text);
+	} else if (runner->report) {
+		runner->report(runner->report_ctx, result, &text);
 	} else {
 		invocation_style(inv, &style);
 		style.full = runner->full;
@@ -24,6 +28,23 @@ static int print_result(const struct invocation *inv, const struct runner *runne
 	printed = print_text(inv, &text);
 	text_done(&text);
 	return printed != EXIT_DONE ? printed : exit_code;
+}
+
+/* Who reads another tool's documents gets one, also when nothing was run. */
+static int fail(const struct invocation *inv, const struct runner *runner, struct result *result,
+		const struct err *err)
+{
+	struct text text = TEXT_INIT;
+
+	if (runner->report && !inv->json) {
+		result->error_code = err->code;
+		memcpy(result->error_text, err->text, sizeof(result->error_text));
+		memcpy(result->error_hint, err->hint, sizeof(result->error_hint));
+		runner->report(runner->report_ctx, result, &text);
+		print_text(inv, &text);
+		text_done(&text);
+	}
+	return invocation_fail(inv, exit_of_refusal(err->code), err);
 }
 
 int runner_run(const struct invocation *inv, const struct runner *runner)
@@ -46,11 +67,12 @@ int runner_run(const struct invocation *inv, const struct runner *runner)
 
 	state_reap(NULL);
 	progress_init(&progress, inv, runner->plan);
+	progress.header &= !runner->report;
 	options.observer = progress_observer(&progress);
 	r = measure_plan(runner->plan, &options, &result, &err);
 	progress_done(&progress);
 	if (r < 0)
-		exit_code = invocation_fail(inv, exit_of_refusal(r), &err);
+		exit_code = fail(inv, runner, &result, &err);
 	else
 		exit_code = print_result(inv, runner, &result);
 	result_done(&result);

@@ -12,6 +12,9 @@ struct runner {
 	bool full;			/* report every measurement in full */
 	void (*phase_done)(void *ctx, size_t index);	/* as measure_options */
 	void *phase_done_ctx;
+	/* In place of tare's own report, unless --json asks for it; or NULL. */
+	void (*report)(void *ctx, const struct result *result, struct text *ret);
+	void *report_ctx;
 };
 
 /* Removes what killed runs left, runs and prints; returns an enum exit_code. */

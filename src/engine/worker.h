@@ -16,6 +16,7 @@
 #include "engine/address.h"
 #include "engine/data.h"
 #include "engine/engine.h"
+#include "engine/lines.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
 #include "engine/recorder.h"
@@ -23,14 +24,20 @@
 
 #define WORK_UNLIMITED UINT64_MAX
 
-/* What all workers of a run share. */
+struct worker;
+
+/* One job of a group: what its workers share. */
 struct work {
+	struct group *group;			/* it runs in; see run.h */
+	struct worker *workers;			/* of the group's, job_count of them */
 	const struct workload *workload;
 	struct target *target;
 	const struct queue_ops *ops;
 	const struct clock *clock;
 	const volatile sig_atomic_t *stop;	/* may be NULL */
-	_Atomic bool aborted;			/* a request failed: all end */
+	_Atomic bool aborted;			/* a request failed, or the group ended: all end */
+	_Atomic uint32_t running_count;		/* workers that are not finished */
+	bool ends_group;
 	struct engine_range range;
 	uint32_t depth_count;
 	uint32_t batch_count, wait_count;
@@ -43,6 +50,7 @@ struct work {
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
 	size_t cpu_count;
+	uint64_t seen_count, seen_bytes;	/* when progress was looked at last */
 };
 
 struct worker_slot {
@@ -52,6 +60,13 @@ struct worker_slot {
 	uint64_t sync_ns;		/* submission of the sync that ends this write; 0 = none */
 	uint32_t length_bytes;
 	uint8_t kind;			/* enum io_kind it was drawn as */
+};
+
+/* A transaction of access lines: a request, and its reply where it has one. */
+struct line_slot {
+	const struct access_line *line;
+	uint64_t begin_ns;		/* submission of the first */
+	bool is_reply;
 };
 
 struct worker {
@@ -71,9 +86,13 @@ struct worker {
 	char *pool;
 	size_t pool_bytes, stride_bytes;
 	struct mix mix;
+	struct lines lines;		/* in place of mix and address, where the workload has some */
+	struct line_slot *line_slots;	/* by tag; NULL without lines */
+	uint32_t *reply_tags;		/* requests done, their replies to be pushed */
+	uint32_t reply_tag_count;
 	struct address address;
 	struct pace pace;
-	bool open_loop, draining, finished, starved;
+	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
 	uint64_t left_bytes;		/* the same by bytes: io_size */
 	uint64_t write_count;		/* makes written content unique */
@@ -81,12 +100,14 @@ struct worker {
 	uint32_t think_left;
 	uint32_t unsynced_count, sync_every;
 	uint8_t sync_kind;		/* enum io_kind */
+	bool end_synced;		/* the fsync behind the last write was begun */
 	bool sync_each;			/* a write is done when its sync is */
 	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
 	uint32_t sync_tag_count;
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
 	bool is_drawn;
+	const struct access_line *drawn_line;
 	struct io held;
 	uint32_t *snapshots;		/* verified reads: words by tag */
 	uint32_t snapshot_units;
@@ -95,10 +116,14 @@ struct worker {
 	struct recorder recorder;
 	struct recorder_mailbox *mailbox;	/* owned; NULL when nobody looks */
 	struct verify_tally tally;
-	uint64_t depth_sum, depth_samples;	/* in flight, over submissions */
-	uint32_t depth_max, batch_max;
+	/* By number, 0 to the depth: one block, owned by the first. One addition a batch each. */
+	uint64_t *flying_counts;	/* requests, by how many were in flight with them */
+	uint64_t *push_counts, *reap_counts;	/* batches, by their size */
+	uint32_t batch_max;
 	uint64_t backlog_ns_max, unserved_count;
-	uint64_t user_ns, system_ns, voluntary_switch_count;
+	uint64_t user_ns, system_ns, voluntary_switch_count, involuntary_switch_count;
+	uint64_t major_fault_count, minor_fault_count;
+	uint64_t transaction_count, transaction_ns, transaction_ns_max;
 	uint64_t punted_count;
 	bool interrupted;
 	char queue_mode[96];
@@ -131,10 +156,13 @@ void worker_run(struct worker *w);
  */
 uint64_t worker_step(struct worker *w);
 
+/* What was counted of batches so far belongs to the ramp. */
+void worker_forget_batches(struct worker *w);
+
 /* Share of an amount split evenly over jobs; the first take the rest. */
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
 
-/* usage.c: CPU time and switches of the calling thread since worker_usage_begin. */
+/* usage.c: CPU time, switches and page faults of the calling thread since worker_usage_begin. */
 void worker_usage_begin(struct worker *w);
 void worker_usage_end(struct worker *w);
 /* Requests handed to kernel threads; after the recorder's end, before the queue's. */

@@ -377,11 +377,14 @@ static void verdict_of_trim(struct kit *kit, const struct finding_of_metric *f, 
 		kit_verdict(kit, "trim-partial",
 			    "%s; trim brings back only %.0f %% (%.0f to %.0f %%)", lost,
 			    100 * f->trim.value, 100 * f->trim.low, 100 * f->trim.high);
-	else
+	else if (f->trim.known && isfinite(f->trim.low) && isfinite(f->trim.high))
 		kit_verdict(kit, "cannot-tell",
 			    "%s; what trim brings back lies between %.0f and "
 			    "%.0f %%",
 			    lost, 100 * f->trim.low, 100 * f->trim.high);
+	else
+		kit_verdict(kit, "cannot-tell",
+			    "%s; what trim brings back of it could not be told", lost);
 }
 
 static void judge_told(const struct three_state *t, const struct finding_of_metric *f)
@@ -446,14 +449,7 @@ static int check_kind(const struct kit *kit, struct err *err)
 			info->spec);
 		return err_hint(err, "name a directory, or the device with --erase-data");
 	}
-	if (strstr(info->mount_options, "discard")) {
-		err_set(err, -EOPNOTSUPP,
-			"three-state: %s is mounted with discard, so nothing can be "
-			"deleted without",
-			info->mount_point);
-		return err_hint(err, "mount -o remount,nodiscard %s", info->mount_point);
-	}
-	return 0;
+	return kit_check_no_online_discard(kit, err);
 }
 
 static int run_three_state(struct kit *kit, struct err *err)

@@ -185,7 +185,7 @@ static void machine(const char *name)
 	snprintf(path, sizeof(path), "%s/tests/fixtures/trim/%s.txt", source ? source : ".", name);
 	machine_unpack(path, &found);
 	CHECK_EQ(trim_walk(fixture_root, found.spec, &report, NULL), 0);
-	fixture_done();
+	machine_done();
 }
 
 /* Table "crypt ... 8:2 32768": 16 MiB; sda2 starts at sector 32768: 16 MiB more. */
