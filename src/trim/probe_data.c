@@ -246,6 +246,7 @@ static void describe_sim(struct trim_report *report, const struct target_info *i
 		snprintf(layer->kind, sizeof(layer->kind), "sim");
 		layer->parent = TRIM_TOP;
 	}
+	layer->is_block = true;
 	snprintf(layer->detail, sizeof(layer->detail), "%.200s", info->model);
 	layer->granularity_bytes = info->discard_granularity_bytes;
 	layer->max_bytes = layer->max_hw_bytes = info->discard_max_bytes;

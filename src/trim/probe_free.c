@@ -20,7 +20,7 @@
 #include "trim/probe_work.h"
 
 #define QUIET_NS SECOND_NS
-#define QUIET_LIMIT 5			/* times that */
+#define QUIET_LIMIT 3			/* times that */
 #define ONLINE_NS (10 * SECOND_NS)
 #define FIRST_ONLINE_NS (3 * SECOND_NS)	/* a commit is forced: it is there at once or not at all */
 #define FIRST_LIMIT_NS (5 * SECOND_NS)
