@@ -104,9 +104,7 @@ static void set_verify(struct fio_clone *clone)
 	}
 	fio_note(clone->b, clone->job, "verify",
 		 "%s: checked by tare's own header in each block: checksum, offset and generation", kind);
-	if (clone->writes && !o->do_verify)
-		fio_problem(clone->b, clone->job, "do_verify", "0 is not supported: what is written is "
-							       "read back");
+	w->verify_back = o->do_verify;
 	if (o->verify_only)
 		fio_problem(clone->b, clone->job, "verify_only", "is not supported");
 }

@@ -231,37 +231,62 @@ static void find_one(struct fio_clone *clone, const struct names *names, struct 
 	}
 }
 
-/* Several files make up one range if none is there yet: they are tare's own then. */
-static void find_many(struct fio_clone *clone, const struct names *names, struct found *ret)
+/* What is there, joined; what is not, files of tare's own in one directory. */
+struct many {
+	struct text join;
+	uint64_t there_count, least_bytes;
+	bool one_directory;
+};
+
+static void look_at_many(struct fio_clone *clone, const struct names *names, const char *directory,
+			 struct many *ret)
 {
 	const struct fio_world *world = clone->b->request->world;
-	char parent[4096], *line, *rest;
 	DEFER(defer_free) char *copy = strdup(text_string(&names->list));
-	uint64_t bytes;
+	char parent[4096], *line, *rest = copy;
 
 	if (!copy)
 		abort();
-	ret->ours = true;
-	parent_of(names->first, ret->spec, sizeof(ret->spec));
-	rest = copy;
+	ret->one_directory = true;
 	while ((line = strsep(&rest, "\n"))) {
+		uint64_t bytes;
+		const enum fio_thing thing = names->given ? world->look(world->ctx, line, &bytes) :
+							    FIO_NOTHING;
+
+		text_add(&ret->join, "%s", ret->join.length ? ":" : "join:");
+		for (const char *c = line; *c; c++)
+			text_add(&ret->join, *c == ':' || *c == '\\' ? "\\%c" : "%c", *c);
 		parent_of(line, parent, sizeof(parent));
-		if (names->given && world->look(world->ctx, line, &bytes) != FIO_NOTHING)
-			fio_problem(clone->b, clone->job, "filename",
-				    "%.200s is there: several existing files or devices in one job are not "
-				    "supported; write a job for each",
-				    line);
-		else if (is_device_name(line))
-			fio_problem(clone->b, clone->job, "filename",
-				    "%.200s: several devices in one job are not supported; write a job for "
-				    "each",
-				    line);
-		else if (strcmp(parent, ret->spec) != 0)
-			fio_problem(clone->b, clone->job, "filename",
-				    "%.200s: the files of one job are in different directories; write a "
-				    "job for each",
-				    line);
+		ret->one_directory &= strcmp(parent, directory) == 0;
+		if (thing == FIO_DIRECTORY || thing == FIO_OTHER || thing == FIO_CHAR_DEVICE)
+			fio_problem(clone->b, clone->job, "filename", "%.200s is neither file nor disk", line);
+		if (thing == FIO_NOTHING && !is_device_name(line))
+			continue;
+		if (!ret->there_count++ || bytes < ret->least_bytes)
+			ret->least_bytes = thing == FIO_NOTHING ? 0 : bytes;
 	}
+}
+
+static void find_many(struct fio_clone *clone, const struct names *names, struct found *ret)
+{
+	struct many many = { .join = TEXT_INIT };
+
+	parent_of(names->first, ret->spec, sizeof(ret->spec));
+	look_at_many(clone, names, ret->spec, &many);
+	ret->ours = !many.there_count;
+	if (many.there_count && many.there_count < names->count)
+		fio_problem(clone->b, clone->job, "filename",
+			    "some of these are there and some are not; write a job for each");
+	else if (!many.there_count && !many.one_directory)
+		fio_problem(clone->b, clone->job, "filename",
+			    "the files of one job are in different directories; write a job for each");
+	else if (many.join.length >= sizeof(ret->spec))
+		fio_problem(clone->b, clone->job, "filename", "too long a list");
+	else if (many.there_count)
+		snprintf(ret->spec, sizeof(ret->spec), "%s", text_string(&many.join));
+	ret->thing = FIO_DEVICE;
+	ret->bytes = many.least_bytes * names->count;
+	text_done(&many.join);
 }
 
 static void find_target(struct fio_clone *clone, const struct names *names, struct found *ret)
@@ -467,6 +492,22 @@ static void place_ours(struct fio_clone *clone, struct plan_target *target, uint
 	clone->workload->size.bytes = range;
 }
 
+/* Of several that are there each is used alike, so far as the smallest of them. */
+static void set_joined(struct fio_clone *clone, struct plan_target *target)
+{
+	const struct fio_job_options *o = &clone->job->options;
+
+	if (clone->file_count < 2)
+		return;
+	if (o->offset.set || o->offset_increment.set)
+		fio_problem(clone->b, clone->job, "offset", "an offset in each of several files is not "
+							    "supported");
+	if (o->file_service == 2 || (o->file_service == 1 && !workload_is_random(clone->workload)))
+		fio_problem(clone->b, clone->job, "file_service_type",
+			    "of several devices only roundrobin is supported");
+	target->stripe_bytes = clone->block_max_bytes * o->file_service_count;
+}
+
 /* Requests go to the files in turn: a stripe is what one gets before the next. */
 static void set_files(struct fio_clone *clone, struct plan_target *target, uint64_t file_count)
 {
@@ -544,6 +585,7 @@ static void use_place(struct fio_clone *clone, const struct names *names, const 
 	clone->file_count = names->count;
 	if (!found->ours) {
 		place_existing(clone, found);
+		set_joined(clone, target);
 		return;
 	}
 	place_ours(clone, target, names->count);

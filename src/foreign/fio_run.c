@@ -45,22 +45,11 @@ static uint64_t amount_of(struct fio_clone *clone)
 static void set_count(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
-	struct workload *w = clone->workload;
-	const uint64_t bytes = o->number_ios * o->loops * w->block_bytes;
 
-	if (!o->number_ios)
-		return;
-	if (w->size_mix.count || w->write_mix.count) {
-		fio_problem(clone->b, clone->job, "number_ios",
-			    "a number of requests of several sizes is not supported; use io_size");
-		return;
-	}
-	if (o->number_ios > INT64_MAX / o->loops / w->block_bytes) {
+	if (o->number_ios > INT64_MAX / o->loops)
 		fio_problem(clone->b, clone->job, "number_ios", "too many");
-		return;
-	}
-	if (!w->io_size_bytes || bytes < w->io_size_bytes)
-		w->io_size_bytes = bytes;
+	else
+		clone->workload->io_count = o->number_ios * o->loops;
 }
 
 static void set_delay(struct fio_clone *clone)
@@ -96,7 +85,7 @@ void fio_set_amount(struct fio_clone *clone)
 }
 
 const char *const fio_engines[] = { "sync",	  "psync",    "vsync",	  "pvsync", "pvsync2",
-				    "libaio", "io_uring", "posixaio", "null",   NULL };
+				    "libaio", "io_uring", "posixaio", "mmap",   "null", NULL };
 
 static const struct engine_word {
 	const char *name;
@@ -112,6 +101,7 @@ static const struct engine_word {
 	{ "libaio", ENGINE_LIBAIO, true, NULL },
 	{ "io_uring", ENGINE_IO_URING, true, NULL },
 	{ "posixaio", ENGINE_AUTO, true, "the kernel's own queue in place of the C library's threads" },
+	{ "mmap", ENGINE_MMAP, false, NULL },
 	{ "null", ENGINE_AUTO, true, NULL },
 };
 
@@ -127,7 +117,7 @@ static const char other_engines[] =
 	"external filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag "
 	"libpmem ime_psync ime_psyncv ime_aio libiscsi nbd libcufile libhipfile dfs nfs exec xnvme libzbc "
 	"io_uring_cmd libblkio librpma_apm_client librpma_apm_server librpma_gpspm_client "
-	"librpma_gpspm_server spdk spdk_bdev spdk_nvme cpp_null page_fault solarisaio windowsaio mmap ";
+	"librpma_gpspm_server spdk spdk_bdev spdk_nvme cpp_null page_fault solarisaio windowsaio ";
 
 static void refuse_engine(struct fio_clone *clone, const char *name)
 {
@@ -139,7 +129,7 @@ static void refuse_engine(struct fio_clone *clone, const char *name)
 	if (strstr(other_engines, text_string(&word)) || strchr(name, ':') || !nearest)
 		fio_problem(clone->b, clone->job, "ioengine",
 			    "'%.64s' is no local block engine of tare's; there are sync, psync, vsync, "
-			    "pvsync, pvsync2, libaio, io_uring, posixaio, null",
+			    "pvsync, pvsync2, libaio, io_uring, posixaio, mmap, null",
 			    name);
 	else
 		fio_problem(clone->b, clone->job, "ioengine", "no engine '%.64s'; did you mean '%s'?",
@@ -245,7 +235,9 @@ static void set_durability(struct fio_clone *clone)
 
 	if (!clone->writes)
 		return;
-	w->sync = o->sync;
+	w->sync = w->engine == ENGINE_MMAP ? (uint32_t)SYNC_NONE : o->sync;
+	if (w->sync != o->sync)
+		fio_note(clone->b, clone->job, "sync", "no effect on memory that is mapped; use fsync");
 	w->fsync_count = (uint32_t)o->fsync;
 	w->fdatasync_count = (uint32_t)o->fdatasync;
 	/* Files are closed at the end. */
@@ -268,9 +260,11 @@ void fio_set_engine(struct fio_clone *clone)
 	if (engine_words[i].note)
 		fio_note(clone->b, clone->job, "ioengine", "%s", engine_words[i].note);
 	set_depth(clone, &engine_words[i]);
-	w->direct = o->direct;
+	w->direct = o->direct && w->engine != ENGINE_MMAP;
+	if (o->direct && w->engine == ENGINE_MMAP)
+		fio_note(clone->b, clone->job, "direct", "mmap goes through the page cache");
 	w->invalidate = o->invalidate;
-	if (!o->direct && strcmp(o->ioengine, "null") != 0)
+	if (!w->direct && strcmp(o->ioengine, "null") != 0)
 		fio_note_all(clone->b, "jobs without direct=1 go through the page cache, as in fio: their "
 				       "figures may be those of memory");
 	set_durability(clone);
@@ -386,6 +380,25 @@ static void set_zones(struct fio_clone *clone)
 			     (o->zoneskip.zones ? o->zoneskip.zones * o->zonesize : o->zoneskip.bytes);
 }
 
+static void set_max_latency(struct fio_clone *clone)
+{
+	const uint64_t *limits_ns = clone->job->options.max_latency_ns;
+	const bool used[FIO_DIRECTIONS] = { clone->reads, clone->writes, clone->trims };
+	uint64_t least_ns = 0;
+	bool differ = false;
+
+	for (int d = 0; d < FIO_DIRECTIONS; d++) {
+		if (!used[d] || !limits_ns[d])
+			continue;
+		differ |= least_ns && limits_ns[d] != least_ns;
+		if (!least_ns || limits_ns[d] < least_ns)
+			least_ns = limits_ns[d];
+	}
+	if (differ)
+		fio_note(clone->b, clone->job, "max_latency", "the least of them is held against all");
+	clone->workload->latency_ns_max = least_ns;
+}
+
 void fio_set_pace(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
@@ -394,8 +407,7 @@ void fio_set_pace(struct fio_clone *clone)
 	set_rate(clone);
 	w->think_ns = o->thinktime_ns;
 	w->think_count = w->think_ns ? (uint32_t)o->thinktime_blocks : 1;
-	if (o->thinktime_spin_ns && o->thinktime_ns)
-		fio_note(clone->b, clone->job, "thinktime_spin", "the pause is slept through");
+	w->think_spin_ns = o->thinktime_spin_ns < w->think_ns ? o->thinktime_spin_ns : w->think_ns;
 	set_zones(clone);
 	if (o->flow < 0)
 		fio_problem(clone->b, clone->job, "flow", "a negative weight is of fio before 3.20; write "
@@ -403,8 +415,7 @@ void fio_set_pace(struct fio_clone *clone)
 	else
 		w->flow_weight = (uint32_t)o->flow;
 	w->flow_id = o->flow ? (uint32_t)o->flow_id : 0;
-	if (o->max_latency_ns[0] || o->max_latency_ns[1] || o->max_latency_ns[2])
-		fio_problem(clone->b, clone->job, "max_latency", "is not supported");
+	set_max_latency(clone);
 	if (o->latency_target_ns)
 		fio_problem(clone->b, clone->job, "latency_target",
 			    "is not supported; give iodepth, or rate_iops and look at the latency");

@@ -166,8 +166,17 @@ static void names_may_hold_colons(void)
 	CHECK_EQ(t.plan.targets[0].size_bytes, 8 * MIB);
 	CHECK_EQ(t.plan.targets[0].stripe_bytes, 4096);
 	fio_translation_done(&t);
-	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/dev/sda:/dev/sdb"), -EINVAL);
-	CHECK(has_problem(&t, "several existing files or devices in one job are not supported"));
+	/* Requests go to one device after the other; the smaller one has 10 GiB. */
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/dev/sda:/dev/sdb", "--rw=randread", "--bs=8k"), 0);
+	CHECK_STR(t.plan.targets[0].spec, "join:/dev/sda:/dev/sdb");
+	CHECK_EQ(t.plan.targets[0].stripe_bytes, 8192);
+	CHECK_EQ(work(&t, 0)->io_size_bytes, 20 * GIB);
+	fio_translation_done(&t);
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/dev/sda:/mnt/new", "--size=1m"), -EINVAL);
+	CHECK(has_problem(&t, "filename: some of these are there and some are not"));
+	fio_translation_done(&t);
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/mnt/new:/tmp/new", "--size=1m"), -EINVAL);
+	CHECK(has_problem(&t, "filename: the files of one job are in different directories"));
 	fio_translation_done(&t);
 }
 
@@ -344,7 +353,7 @@ static void engines_are_taken_for_what_they_are(void)
 	} cases[] = {
 		{ "psync", ENGINE_SYNC, 1 },   { "pvsync2", ENGINE_SYNC, 1 },
 		{ "libaio", ENGINE_LIBAIO, 8 }, { "io_uring", ENGINE_IO_URING, 8 },
-		{ "posixaio", ENGINE_AUTO, 8 },
+		{ "posixaio", ENGINE_AUTO, 8 }, { "mmap", ENGINE_MMAP, 1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -577,6 +586,33 @@ static void zones_and_flows_are_kept(void)
 	fio_translation_done(&t);
 }
 
+static void limits_are_kept(void)
+{
+	struct fio_translation t;
+
+	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=1m\nrw=randrw\nnumber_ios=5\nloops=3\n"
+			       "max_latency=10ms,5ms\nthinktime=2ms\nthinktime_spin=500\nthinktime_blocks=4\n"),
+		 0);
+	CHECK_EQ(work(&t, 0)->io_count, 15);
+	CHECK_EQ(work(&t, 0)->latency_ns_max, 5 * MILLISECOND_NS);
+	CHECK_EQ(work(&t, 0)->think_ns, 2 * MILLISECOND_NS);
+	CHECK_EQ(work(&t, 0)->think_spin_ns, 500 * MICROSECOND_NS);
+	CHECK_EQ(work(&t, 0)->think_count, 4);
+	fio_translation_done(&t);
+	/* A pair has one size, and both of it count the size. */
+	CHECK_EQ(TRANSLATE(&t, "@[t]\nioengine=null\nrw=trimwrite\nbssplit=4k/60:64k/40\nsize=1m\n"), 0);
+	CHECK_EQ(work(&t, 0)->rw, RW_TRIMWRITE);
+	CHECK_EQ(work(&t, 0)->size_mix.count, 2);
+	CHECK_EQ(work(&t, 0)->write_mix.count, 0);
+	CHECK_EQ(work(&t, 0)->io_size_bytes, MIB);
+	fio_translation_done(&t);
+	/* Written now, checked by a later job. */
+	CHECK_EQ(TRANSLATE(&t, "@[global]\nfilename=/mnt/v\nsize=1m\nverify=meta\n[w]\nrw=write\ndo_verify=0\n"
+			       "[r]\nstonewall\nrw=read\n"), 0);
+	CHECK(work(&t, 0)->verify && !work(&t, 0)->verify_back && work(&t, 1)->verify);
+	fio_translation_done(&t);
+}
+
 static void labels_carry_what_the_report_needs(void)
 {
 	struct fio_translation t;
@@ -659,6 +695,6 @@ TESTS(TEST(jobs_run_together_until_a_stonewall), TEST(each_job_file_waits_for_th
       TEST(sections_can_be_chosen), TEST(the_command_line_is_fios), TEST(commands_can_be_shown),
       TEST(data_is_what_the_file_asks), TEST(reads_are_checked_against_what_the_run_wrote),
       TEST(seeds_repeat_unless_told_not_to), TEST(workers_are_pinned_as_asked),
-      TEST(zones_and_flows_are_kept), TEST(labels_carry_what_the_report_needs),
+      TEST(zones_and_flows_are_kept), TEST(limits_are_kept), TEST(labels_carry_what_the_report_needs),
       TEST(another_target_can_be_named), TEST(files_are_written_before_unless_exact),
       TEST(too_much_is_refused))
