@@ -421,6 +421,7 @@ static void draw_of_lines(struct worker *w, struct io *io)
 
 static void draw(struct worker *w, struct io *io)
 {
+	struct address *address = &w->address;
 	uint32_t length_bytes;
 
 	if (w->lines.lines) {
@@ -428,7 +429,9 @@ static void draw(struct worker *w, struct io *io)
 		return;
 	}
 	io->kind = (uint8_t)mix_next(&w->mix, &length_bytes);
-	io->offset_bytes = address_next(&w->address, length_bytes);
+	if (w->write_address && io->kind != IO_READ)
+		address = w->write_address;
+	io->offset_bytes = address_next(address, length_bytes);
 	io->length_bytes = w->left_bytes == WORK_UNLIMITED ? length_bytes : cut(w, length_bytes);
 }
 
@@ -629,10 +632,10 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 
 	if (flying == 0 && w->is_held) {
 		sched_yield();	/* another worker writes those blocks */
-	} else if (flying == 0 && w->is_ahead) {
-		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (now_ns < w->spin_until_ns && start_ns != NEVER_NS) {
 		collect(w, 0, NEVER_NS);	/* a pause that is to cost CPU time */
+	} else if (flying == 0 && w->is_ahead) {
+		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (flying == 0) {
 		nap(w, start_ns);
 	} else if (start_ns == NEVER_NS) {
@@ -674,9 +677,9 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->lines.lines && !work->flow && !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM &&
-	       !w->sync_every && !w->sync_each && !work->workload->think_ns && !work->map.words &&
-	       w->latency_ns_max == UINT64_MAX &&
+	return !w->lines.lines && !work->flow && !w->open_loop && w->mix.constant &&
+	       w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each &&
+	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 

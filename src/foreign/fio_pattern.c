@@ -220,6 +220,8 @@ void fio_set_pattern(struct fio_clone *clone)
 		set_random(clone);
 	else
 		set_skip(clone);
+	clone->workload->own_sequences =
+		clone->workload->rw == RW_READWRITE && clone->reads && clone->writes;
 	if (clone->job->options.bs_unaligned)
 		fio_note(clone->b, clone->job, "bs_unaligned", "sizes are multiples of the smallest");
 }

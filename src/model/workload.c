@@ -36,8 +36,10 @@ const struct field workload_fields[] = {
 #define GROUP "What"
 	{ .name = "name", TEXT(name), .help = "name of the measurement in the result" , .group = GROUP },
 	{ .name = "rw", .alias = "readwrite", ENUM(rw, rw_choices), .parse = workload_parse_rw,
-	  .preset = "read", .group = GROUP,
-	  .help = "what is done: sequential or random reads, writes, trims or a mix" },
+	  .preset = "read", .group = GROUP, .metavar = "KIND",
+	  .help = "what is done: read, write, trim, readwrite (a mix) or trimwrite (each block trimmed, "
+		  "then written), in order; randread, randwrite, randtrim, randrw or randtrimwrite at "
+		  "random" },
 	{ .name = "rwmixread", U32(read_ppm, UNIT_PPM, 0, PPM), .preset = "50%", .group = GROUP,
 	  .help = "share of reads in a mix (rw=readwrite, randrw)" },
 	{ .name = "rwmixwrite", CUSTOM(read_ppm, workload_parse_write_share, NULL), .input_only = true,
@@ -82,6 +84,8 @@ const struct field workload_fields[] = {
 	  .help = "stride: as many requests as there are blocks, each pass beginning one block later" },
 	{ .name = "backwards", BOOL(backwards), .preset = "0", .group = GROUP,
 	  .help = "sequential: from the end to the start" },
+	{ .name = "own-sequences", BOOL(own_sequences), .preset = "0", .group = GROUP,
+	  .help = "sequential mix: reads and writes each go through the range, as fio has it" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,
 	  .help = "pieces the size is cut into, spread evenly over the target" },
 	{ .name = "segment-range", AMOUNT(segment_range, 0), .group = GROUP,
@@ -157,13 +161,13 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "pause after thinktime-blocks requests; needs a unit" },
 	{ .name = "thinktime-blocks", U32(think_count, UNIT_COUNT, 1, UINT32_MAX), .preset = "1",
 	  .group = GROUP, .help = "requests between two pauses" },
+	{ .name = "thinktime-spin", U64(think_spin_ns, UNIT_NS, 0, DAYS_NS(1)),
+	  .parse = workload_parse_think, .group = GROUP,
+	  .help = "of thinktime, the first part: spent computing instead of asleep; needs a unit" },
 	{ .name = "flow", U32(flow_weight, UNIT_COUNT, 0, 1000), .group = GROUP,
 	  .help = "requests of this measurement to those of its group's others with a flow" },
 	{ .name = "flow-id", U32(flow_id, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
 	  .help = "flows of different ids have nothing to do with each other" },
-	{ .name = "thinktime-spin", U64(think_spin_ns, UNIT_NS, 0, DAYS_NS(1)),
-	  .parse = workload_parse_think, .group = GROUP,
-	  .help = "of thinktime, the first part: spent computing instead of asleep; needs a unit" },
 #undef GROUP
 #define GROUP "Data"
 	{ .name = "data", ENUM(data, data_choices), .preset = "random", .group = GROUP,

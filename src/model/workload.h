@@ -100,6 +100,7 @@ struct workload {
 	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
 	bool stride_wraps;		/* each pass of strides begins a block after the one before */
 	bool backwards;			/* sequential from the end */
+	bool own_sequences;		/* sequential mix: what writes has a sequence of its own */
 	uint32_t segment_count;		/* range cut in so many pieces spread over more; 0 = whole */
 	struct amount segment_range;	/* what they are spread over, from offset; zero = the target's rest */
 	uint64_t segment_seed;		/* where they lie; 0 = by seed */
@@ -166,8 +167,8 @@ void workload_settle(struct workload *workload, field_bits seen);
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */
 bool workload_trims(const struct workload *workload);
-double workload_rate_per_s(const struct workload *workload);	/* asked of each job; 0 = closed loop */
 bool workload_trims_first(const struct workload *workload);	/* a block, before it is written */
+double workload_rate_per_s(const struct workload *workload);	/* asked of each job; 0 = closed loop */
 bool workload_is_random(const struct workload *workload);
 
 /* Impossible combinations, each named in one sentence; needs no target. */

@@ -82,6 +82,8 @@ static int check_order(const struct workload *w, struct err *err)
 		return needs(w, "percentage-random", "a random rw", err);
 	if (random && w->stride_bytes)
 		return needs(w, "stride", "a sequential rw", err);
+	if (w->own_sequences && w->rw != RW_READWRITE)
+		return needs(w, "own-sequences", "a sequential mix", err);
 	if (random && w->backwards)
 		return needs(w, "backwards", "a sequential rw", err);
 	if (w->backwards && w->write_mix.count)
@@ -201,10 +203,10 @@ static int check_mix(const struct workload *w, struct err *err)
 
 	if (!is_mix && w->read_ppm != PPM / 2)
 		return needs(w, "rwmixread", "a mix", err);
-	if (!is_mix && w->write_mix.count)
-		return needs(w, "bssplit-write", "a mix", err);
 	if (w->trim_ppm && workload_trims_first(w))
 		return needs(w, "rwmixtrim", "writes or a mix", err);
+	if (!is_mix && w->write_mix.count)
+		return needs(w, "bssplit-write", "a mix", err);
 	if (w->trim_ppm && (w->rw == RW_TRIM || w->rw == RW_RANDTRIM || !workload_writes(w)))
 		return needs_writes(w, "rwmixtrim", err);
 	return 0;
