@@ -150,7 +150,7 @@ static void set_depth(struct fio_clone *clone, const struct engine_word *engine)
 	w->depth_count = engine->has_depth ? (uint32_t)o->iodepth : 1;
 	if (o->iodepth > 1 && !engine->has_depth)
 		fio_note(clone->b, clone->job, "iodepth",
-			 "ioengine=%s has one request in flight in each of its %llu jobs", engine->name,
+			 "ioengine=%s has one request in flight, %llu with all clones", engine->name,
 			 (unsigned long long)o->numjobs);
 	if (w->depth_count == 1)
 		return;
