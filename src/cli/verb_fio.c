@@ -6,8 +6,8 @@
 #include "base/defer.h"
 #include "cli/cli.h"
 #include "cli/consent.h"
-#include "cli/maps.h"
 #include "cli/fio_output.h"
+#include "cli/maps.h"
 #include "foreign/fio.h"
 
 /* What is not done to the letter is said before anything runs. */
