@@ -168,7 +168,7 @@ static void set_random(struct fio_clone *clone)
 		/* Nothing random is left: it goes in order. */
 		static const enum workload_rw plain[] = {
 			[RW_RANDREAD] = RW_READ, [RW_RANDWRITE] = RW_WRITE, [RW_RANDTRIM] = RW_TRIM,
-			[RW_RANDRW] = RW_READWRITE,
+			[RW_RANDRW] = RW_READWRITE, [RW_RANDTRIMWRITE] = RW_TRIMWRITE,
 		};
 		const struct workload fresh = { .random_ppm = PPM };
 
@@ -197,6 +197,8 @@ static void set_directions(struct fio_clone *clone)
 		break;
 	case RW_TRIM:
 	case RW_RANDTRIM:
+	case RW_TRIMWRITE:
+	case RW_RANDTRIMWRITE:
 		clone->trims = true;
 		break;
 	case RW_READWRITE:
@@ -207,7 +209,7 @@ static void set_directions(struct fio_clone *clone)
 		break;
 	}
 	if (o->trimwrite)
-		fio_problem(clone->b, clone->job, "rw", "trimwrite is not supported");
+		w->rw = o->rw == RW_WRITE ? RW_TRIMWRITE : RW_RANDTRIMWRITE;
 }
 
 void fio_set_pattern(struct fio_clone *clone)

@@ -108,7 +108,7 @@ static void what_is_wrong_is_told_with_its_place(void)
 		  "(1000), with k, m, g, t or p" },
 		{ "phases:\n  - measure: { rw: raed }",
 		  "p.yaml:2:20: rw: 'raed' is not one of read, write, trim, randread, randwrite, "
-		  "randtrim, readwrite, randrw (did you mean rw=read?)" },
+		  "randtrim, readwrite, randrw, trimwrite, randtrimwrite (did you mean rw=read?)" },
 		{ "phases:\n  - measure: { rw: read, norandommap: 1 }",
 		  "p.yaml:2:14: norandommap needs a random rw, not rw=read" },
 		{ "phases:\n  - measure: { rw: read, rw: write }",

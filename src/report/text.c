@@ -41,6 +41,8 @@ static void add_shape(const struct workload *w, struct text *ret)
 		[RW_TRIM] = "sequential trim",	   [RW_RANDREAD] = "random read",
 		[RW_RANDWRITE] = "random write",   [RW_RANDTRIM] = "random trim",
 		[RW_READWRITE] = "sequential mix", [RW_RANDRW] = "random mix",
+		[RW_TRIMWRITE] = "sequential trim and write",
+		[RW_RANDTRIMWRITE] = "random trim and write",
 	};
 	char share[UNITS_TEXT_BYTES];
 
