@@ -23,11 +23,11 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 static void set_policy(struct work *work)
 {
 	const struct workload *workload = work->workload;
-	const bool open_loop = workload->rate_iops > 0;
+	const bool open_loop = work_is_open_loop(work);
 	uint32_t depth = work->ops->is_synchronous ? 1 : workload->depth_count;
 	uint32_t batch, wait;
 
-	if (depth == 0)
+	if (depth == 0 || (work->trace && workload->replay.timing == TIMING_GAPS))
 		depth = 1;
 	batch = open_loop ? depth : smaller(BATCH_COUNT, depth);
 	wait = open_loop || depth < 4 ? 1 : smaller(WAIT_COUNT, depth / 4);
@@ -100,7 +100,7 @@ static uint64_t new_seed(void)
 	return seed;
 }
 
-static int work_init(struct work *work, struct err *err)
+static int work_init(struct work *work, const struct engine_options *options, struct err *err)
 {
 	const struct workload *workload = work->workload;
 	int r;
@@ -117,7 +117,12 @@ static int work_init(struct work *work, struct err *err)
 	work->end_ns = workload->runtime_ns ? work->start_ns + workload->runtime_ns : NEVER_NS;
 	set_policy(work);
 	r = parse_cpus(work, err);
-	return r < 0 ? r : set_data(work, err);
+	if (r == 0)
+		r = set_data(work, err);
+	if (r == 0 && options->recording)
+		r = taps_open(&work->taps, options->recording, workload->job_count,
+			      work->clock->virtual_ns != NULL, err);
+	return r;
 }
 
 static const char *const kind_names[] = {
@@ -146,6 +151,20 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 			 (unsigned long long)slot->offset_bytes, strerror(-w->failed_code));
 }
 
+static void add_replayed(struct measurement *m, const struct worker *w)
+{
+	const struct player *player = &w->player;
+
+	m->replay = (struct replay_result){
+		.is_replay = true,
+		.played_count = player->played_count - w->unserved_count,
+		.skipped_count = player->skipped_count,
+		.clipped_count = player->clipped_count,
+		.wrapped_count = player->wrapped_count,
+		.last_late_ns = w->last_late_ns,
+	};
+}
+
 static void add_worker(struct measurement *m, const struct worker *w)
 {
 	const double cpu_ns = (double)(w->user_ns + w->system_ns);
@@ -158,6 +177,8 @@ static void add_worker(struct measurement *m, const struct worker *w)
 	m->voluntary_switch_count += w->voluntary_switch_count;
 	m->punted_count += w->punted_count;
 	m->unserved_count += w->unserved_count;
+	if (w->is_replay)
+		add_replayed(m, w);
 	if (w->backlog_ns_max > m->backlog_ns_max)
 		m->backlog_ns_max = w->backlog_ns_max;
 	if (w->depth_max > m->depth_max)
@@ -266,6 +287,8 @@ int engine_run(const struct workload *workload, struct target *target,
 		.target = target,
 		.clock = options->clock,
 		.stop = options->stop,
+		.trace = options->trace,
+		.measurement_index = options->measurement_index,
 	};
 	const bool is_virtual = options->clock->virtual_ns != NULL;
 	const uint32_t count = workload->job_count;
@@ -274,9 +297,10 @@ int engine_run(const struct workload *workload, struct target *target,
 	int r;
 
 	assert(count > 0);
+	assert(!*workload->trace == !options->trace && (!options->trace || count == 1));
 	if (!workers)
 		return err_set(err, -ENOMEM, "no memory for %u jobs", count);
-	r = work_init(&work, err);
+	r = work_init(&work, options, err);
 	while (r == 0 && made < count) {
 		r = worker_init(&workers[made], &work, made, !is_virtual && options->progress, err);
 		made += r == 0;
@@ -292,6 +316,7 @@ int engine_run(const struct workload *workload, struct target *target,
 		verify(ret, &work, workers);
 	while (made > 0)
 		worker_done(&workers[--made]);
+	taps_close(work.taps);
 	verify_map_done(&work.map);
 	free(work.cpus);
 	free(workers);

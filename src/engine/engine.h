@@ -22,6 +22,10 @@
  * with a sync after each write uses the sync engine, because io_uring hands each fsync to a
  * kernel thread and one would measure that thread's wake-up.
  *
+ * A trace is replayed by one job: at recorded times (an open loop), with the recorded pauses, each
+ * after the one before, or as fast as the depth allows; there a flush waits for all before it. What
+ * was left out, cut or moved is counted in measurement.replay.
+ *
  * The end: runtime, or io_size (of all jobs together, split evenly), or one pass over the
  * range, whichever is given and comes first. What is in flight at the end is waited for and
  * counted; duration_ns extends to the last completion. An open loop also takes what arrived before
@@ -42,6 +46,9 @@
 #include "model/workload.h"
 #include "target/target.h"
 
+struct recording;	/* model/recording.h */
+struct trace;		/* model/trace.h */
+
 struct engine_progress {
 	uint64_t elapsed_ns;		/* of ramp and run */
 	uint64_t total_ns;		/* 0 when bytes end it */
@@ -57,6 +64,9 @@ struct engine_options {
 	/* Called each 250 ms from the thread that called engine_run (real time only); or NULL. */
 	void (*progress)(void *ctx, const struct engine_progress *progress);
 	void *progress_ctx;
+	const struct trace *trace;	/* what a workload with a trace replays, checked; else NULL */
+	struct recording *recording;	/* takes what each request did; or NULL */
+	uint32_t measurement_index;	/* in it */
 };
 
 /* The requests of the workload's range, resolved against the target: what engine_run will use. */

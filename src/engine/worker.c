@@ -28,6 +28,12 @@ static inline uint32_t in_flight(const struct worker *w)
 	return w->depth_count - w->free_count;
 }
 
+/* When the next request of an open loop is meant to start; NEVER_NS when a trace has no more. */
+static inline uint64_t due_ns(const struct worker *w)
+{
+	return w->is_replay ? w->player.due_ns : pace_peek(&w->pace);
+}
+
 static void fail(struct worker *w, const struct worker_slot *slot, bool in_sync, int code)
 {
 	recorder_error(&w->recorder, in_sync ? OP_SYNC : op_of_kind[slot->kind], code);
@@ -67,6 +73,8 @@ static void begin_limits(struct worker *w)
 					     workload->block_bytes) :
 				WORK_UNLIMITED;
 	w->left_count = WORK_UNLIMITED;
+	if (w->is_replay)
+		return;
 	if (!workload->io_size_bytes && w->work->end_ns == NEVER_NS) {
 		w->left_count = address_pass_count(&w->address);
 		if (w->left_count > 0)
@@ -86,10 +94,14 @@ void worker_begin(struct worker *w)
 	w->left_bytes = w->left_count = WORK_UNLIMITED;
 	if (w->recorder.measuring)
 		begin_limits(w);
-	if (w->open_loop)
+	if (w->is_replay) {
+		player_begin(&w->player, work->start_ns);
+		w->think_until_ns = w->one_by_one ? work->start_ns + w->player.gap_ns : 0;
+	} else if (w->open_loop) {
 		pace_init(&w->pace, work->workload->rate_iops,
 			  work->workload->arrival == ARRIVAL_POISSON, work->workload->burst_count,
 			  work->begin_ns, random_mix(work->seed + 0x9000u + w->index));
+	}
 	worker_usage_begin(w);
 }
 
@@ -119,9 +131,11 @@ static inline bool is_over(struct worker *w, uint64_t now_ns)
 	if (w->left_count == 0 || w->left_bytes == 0 ||
 	    atomic_load_explicit(&work->aborted, memory_order_relaxed))
 		return true;
+	if (w->is_replay && !w->player.has_next)
+		return true;
 	if (!w->open_loop)
 		return now_ns >= work->end_ns;
-	return pace_peek(&w->pace) >= work->end_ns ||
+	return due_ns(w) >= work->end_ns ||
 	       (work->end_ns != NEVER_NS && now_ns >= work->end_ns + GRACE_NS);
 }
 
@@ -337,6 +351,51 @@ static void verify_done(struct worker *w, const struct worker_slot *slot, uint32
 			     w->snapshots + (size_t)tag * w->snapshot_units, &w->tally);
 }
 
+/* A write that is done with its sync is two requests that end together. */
+static void tap_request(struct worker *w, const struct worker_slot *slot,
+			const struct io_done *done, uint64_t end_ns)
+{
+	struct recorded_io *io;
+
+	if (slot->sync_ns && (io = tap_next(w->tap)))
+		*io = (struct recorded_io){
+			.intended_ns = slot->sync_ns,
+			.submit_ns = slot->sync_ns,
+			.done_ns = end_ns,
+			.result = done->result,
+			.measurement_index = w->work->measurement_index,
+			.job_index = (uint16_t)w->index,
+			.op = OP_SYNC,
+		};
+	io = tap_next(w->tap);
+	if (!io)
+		return;
+	*io = (struct recorded_io){
+		.intended_ns = slot->intended_ns,
+		.submit_ns = slot->submit_ns,
+		.done_ns = end_ns,
+		.offset_bytes = slot->offset_bytes,
+		.length_bytes = slot->length_bytes,
+		.result = slot->sync_ns ? (int32_t)slot->length_bytes : done->result,
+		.measurement_index = w->work->measurement_index,
+		.job_index = (uint16_t)w->index,
+		.op = op_of_kind[slot->kind],
+	};
+}
+
+/* What a completion lets start later: a pause after so many requests, or a recorded one. */
+static void begin_pause(struct worker *w, uint64_t end_ns)
+{
+	const struct workload *workload = w->work->workload;
+
+	if (w->one_by_one) {
+		w->think_until_ns = end_ns + w->player.gap_ns;
+	} else if (workload->think_ns && --w->think_left == 0) {
+		w->think_left = workload->think_count ? workload->think_count : 1;
+		w->think_until_ns = end_ns + workload->think_ns;
+	}
+}
+
 static void complete(struct worker *w, const struct io_done *done, uint64_t now_ns)
 {
 	struct worker_slot *slot = &w->slots[done->tag];
@@ -356,11 +415,10 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 		if (w->work->map.words)
 			verify_done(w, slot, done->tag);
 	}
+	if (w->tap)
+		tap_request(w, slot, done, end_ns);
 	w->free_tags[w->free_count++] = done->tag;
-	if (w->work->workload->think_ns && --w->think_left == 0) {
-		w->think_left = w->work->workload->think_count ? w->work->workload->think_count : 1;
-		w->think_until_ns = end_ns + w->work->workload->think_ns;
-	}
+	begin_pause(w, end_ns);
 }
 
 /* The last request of an amount is cut to what is left, in whole granules or checked blocks. */
@@ -378,6 +436,10 @@ static void draw(struct worker *w, struct io *io)
 {
 	uint32_t length_bytes;
 
+	if (w->is_replay) {
+		*io = player_take(&w->player);
+		return;
+	}
 	io->kind = (uint8_t)mix_next(&w->mix, &length_bytes);
 	io->offset_bytes = address_next(&w->address, length_bytes);
 	io->length_bytes = w->left_bytes == WORK_UNLIMITED ? length_bytes : cut(w, length_bytes);
@@ -413,7 +475,7 @@ static bool next_request(struct worker *w, struct io *io)
 	if (w->left_count != WORK_UNLIMITED)
 		w->left_count--;
 	w->unsynced_count += io->kind == IO_WRITE;
-	if (w->queue->ops->expect && w->left_bytes > 0 && w->left_count > 0) {
+	if (w->queue->ops->expect && w->left_bytes > 0 && w->left_count > 0 && !w->is_replay) {
 		draw(w, &w->drawn);
 		w->is_drawn = true;
 		w->queue->ops->expect(w->queue, w->drawn.offset_bytes);
@@ -463,9 +525,12 @@ static uint64_t next_start_ns(const struct worker *w)
 {
 	if (w->draining || w->free_count == 0 || w->left_count == 0 || w->left_bytes == 0)
 		return NEVER_NS;
+	if (w->is_replay && (!w->player.has_next ||
+			     (w->flush_waits && w->player.next.kind == IO_FSYNC && in_flight(w))))
+		return NEVER_NS;
 	if (!w->open_loop)
 		return w->think_until_ns;
-	return pace_peek(&w->pace) < w->work->end_ns ? pace_peek(&w->pace) : NEVER_NS;
+	return due_ns(w) < w->work->end_ns ? due_ns(w) : NEVER_NS;
 }
 
 static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
@@ -475,6 +540,7 @@ static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
 	if (intended_ns < w->recorder.start_ns)
 		return;
 	histogram_add(w->recorder.lateness, late_ns);
+	w->last_late_ns = late_ns;
 	if (w->starved && late_ns > w->backlog_ns_max)
 		w->backlog_ns_max = late_ns;
 }
@@ -498,20 +564,22 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 	uint32_t count = start_syncs(w, now_ns);
 
 	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
-		uint64_t intended_ns = w->open_loop ? pace_peek(&w->pace) : now_ns;
+		uint64_t intended_ns = w->open_loop ? due_ns(w) : now_ns;
 		struct io *io = &w->ios[count];
 
 		if (!next_request(w, io))
 			break;
-		if (w->open_loop && io->kind < IO_FSYNC) {
-			pace_take(&w->pace);
+		/* Syncs are none of the schedule's, unless they were recorded. */
+		if (w->open_loop && (w->is_replay || io->kind < IO_FSYNC)) {
+			if (!w->is_replay)
+				pace_take(&w->pace);
 			arrived(w, intended_ns, now_ns);
 		}
 		occupy(w, io, intended_ns, now_ns);
 		count++;
 	}
 	if (w->open_loop)
-		w->starved = w->free_count == 0 && pace_peek(&w->pace) <= now_ns;
+		w->starved = w->free_count == 0 && due_ns(w) <= now_ns;
 	if (count > 0)
 		pushed(w, count);
 	return count;
@@ -609,7 +677,8 @@ static bool is_plain(const struct worker *w)
 	const struct work *work = w->work;
 
 	return !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
-	       !w->sync_each && !work->workload->think_ns && !work->map.words &&
+	       !w->sync_each && !work->workload->think_ns && !work->map.words && !w->tap &&
+	       !w->is_replay &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 
@@ -627,10 +696,17 @@ static void finish(struct worker *w)
 	recorder_finish(&w->recorder, w->recorder.last_ns);
 	worker_count_punted(w);
 	if (w->open_loop && !w->interrupted)
-		while (w->work->end_ns != NEVER_NS && pace_peek(&w->pace) < w->work->end_ns) {
-			pace_take(&w->pace);
+		while (w->work->end_ns != NEVER_NS && due_ns(w) < w->work->end_ns) {
+			if (w->is_replay)
+				player_take(&w->player);
+			else
+				pace_take(&w->pace);
 			w->unserved_count++;
 		}
+	if (w->tap)
+		tap_flush(w->tap);
+	if (w->player.code < 0)
+		fail_queue(w, w->player.code);
 	w->finished = true;
 }
 

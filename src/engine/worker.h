@@ -18,7 +18,9 @@
 #include "engine/engine.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
+#include "engine/player.h"
 #include "engine/recorder.h"
+#include "engine/tap.h"
 #include "engine/verify.h"
 
 #define WORK_UNLIMITED UINT64_MAX
@@ -39,6 +41,9 @@ struct work {
 	struct data data;
 	bool fills;				/* each write gets fresh content */
 	struct verify_map map;			/* words NULL when not verifying */
+	const struct trace *trace;		/* replayed in place of draws; NULL */
+	struct taps *taps;			/* one for each worker; NULL when nothing is recorded */
+	uint32_t measurement_index;		/* in the recording */
 	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
@@ -73,6 +78,11 @@ struct worker {
 	struct mix mix;
 	struct address address;
 	struct pace pace;
+	struct player player;
+	bool is_replay;			/* player, not mix, address and pace, says what comes next */
+	bool one_by_one;		/* the next one's pause begins with a completion */
+	bool flush_waits;		/* a flush starts when nothing is in flight */
+	struct tap *tap;		/* NULL when nothing is recorded */
 	bool open_loop, draining, finished, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
 	uint64_t left_bytes;		/* the same by bytes: io_size */
@@ -98,6 +108,7 @@ struct worker {
 	uint64_t depth_sum, depth_samples;	/* in flight, over submissions */
 	uint32_t depth_max, batch_max;
 	uint64_t backlog_ns_max, unserved_count;
+	uint64_t last_late_ns;		/* of the last request that was started */
 	uint64_t user_ns, system_ns, voluntary_switch_count;
 	uint64_t punted_count;
 	bool interrupted;
@@ -108,6 +119,9 @@ struct worker {
 	int failed_code;		/* negative errno */
 	struct err err;			/* of open */
 };
+
+/* Whether requests start when they are meant to, whatever came back. */
+bool work_is_open_loop(const struct work *work);
 
 int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
 		struct err *err);

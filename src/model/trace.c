@@ -195,8 +195,9 @@ int trace_finish(struct trace *trace, struct err *err)
 	sorter_free(trace->sorter);
 	trace->sorter = NULL;
 	stats->granule_bytes &= -stats->granule_bytes;
-	if (trace->count > 0)
-		stats->duration_ns = trace->last_ns - trace->first_ns;
+	if (trace->count > 0 && !trace->from_start)
+		trace->zero_ns = trace->first_ns;
+	stats->duration_ns = trace->last_ns - trace->zero_ns;
 	return 0;
 }
 

@@ -39,7 +39,7 @@ enum trace_flag {
 };
 
 struct trace_record {
-	uint64_t time_ns;		/* on a zero of its own: trace.first_ns is the first */
+	uint64_t time_ns;		/* trace.zero_ns is when playing begins */
 	uint64_t offset_bytes, length_bytes;
 	uint64_t latency_ns;		/* as recorded; 0 = not known */
 	uint32_t stream;		/* index of the recorded target */
@@ -65,7 +65,7 @@ struct trace_stats {
 	uint64_t trim_max_bytes;	/* of discards */
 	uint64_t granule_bytes;		/* the largest power of two all offsets and lengths share */
 	uint64_t unaligned_counts[2];	/* not in multiples of 512, of 4096 bytes */
-	uint64_t duration_ns;		/* from the first to the last */
+	uint64_t duration_ns;		/* from zero to the last */
 	uint64_t latency_count;		/* with a recorded latency */
 	bool timed;			/* the trace has times, not an order alone */
 };
@@ -77,7 +77,13 @@ struct trace {
 	uint64_t count;			/* of records */
 	int fd;				/* of struct trace_record, in order */
 	struct sorter *sorter;		/* NULL when finished */
-	uint64_t first_ns, last_ns;	/* of the times as they were added */
+	uint64_t first_ns, last_ns;	/* of the times */
+	/*
+	 * 0 where times count from the recording's start (the format says from_start), else the first
+	 * record's time: of wall clocks only differences mean something.
+	 */
+	uint64_t zero_ns;
+	bool from_start;
 	struct trace_names *names;	/* owned: finds streams */
 };
 
