@@ -112,9 +112,7 @@ static int work_init(struct work *work, const struct engine_options *options, st
 	if (r < 0)
 		return r;
 	work->seed = workload->seed ? workload->seed : new_seed();
-	work->begin_ns = clock_now_ns(work->clock);
-	work->start_ns = work->begin_ns + workload->ramp_ns;
-	work->end_ns = workload->runtime_ns ? work->start_ns + workload->runtime_ns : NEVER_NS;
+	atomic_init(&work->running_count, workload->job_count);
 	set_policy(work);
 	r = parse_cpus(work, err);
 	if (r == 0)
@@ -203,9 +201,9 @@ static void add_verified(struct measurement *m, const struct verify_tally *tally
 	memcpy(m->verify_failure.found, tally->first.found, sizeof(m->verify_failure.found));
 }
 
-static int tell(struct measurement *m, const struct work *work, struct worker *workers,
-		struct err *err)
+static int tell(struct measurement *m, const struct work *work, struct err *err)
 {
+	struct worker *workers = work->workers;
 	const uint32_t count = work->workload->job_count;
 	struct recorder **recorders = calloc(count, sizeof(struct recorder *));
 	uint64_t depth_sum = 0, depth_samples = 0, last_ns = work->start_ns;
@@ -235,10 +233,9 @@ static int tell(struct measurement *m, const struct work *work, struct worker *w
 }
 
 /* Reads back on a queue of its own, with the first worker's buffers. */
-static int read_back(struct work *work, struct worker *workers, struct verify_tally *tally,
-		     struct err *err)
+static int read_back(struct work *work, struct verify_tally *tally, struct err *err)
 {
-	struct worker *w = &workers[0];
+	struct worker *w = &work->workers[0];
 	int r = worker_open(w);
 
 	if (r < 0) {
@@ -261,7 +258,7 @@ static int read_back(struct work *work, struct worker *workers, struct verify_ta
 	return r;
 }
 
-static void verify(struct measurement *m, struct work *work, struct worker *workers)
+static void verify(struct measurement *m, struct work *work)
 {
 	struct verify_tally tally = { 0 };
 	struct err err = { 0 };
@@ -269,8 +266,8 @@ static void verify(struct measurement *m, struct work *work, struct worker *work
 	if (!work->map.words)
 		return;
 	for (uint32_t i = 0; i < work->workload->job_count; i++)
-		verify_tally_add(&tally, &workers[i].tally);
-	if (!work->map.foreign && read_back(work, workers, &tally, &err) < 0 && !m->ended_early) {
+		verify_tally_add(&tally, &work->workers[i].tally);
+	if (!work->map.foreign && read_back(work, &tally, &err) < 0 && !m->ended_early) {
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
 	}
@@ -279,46 +276,113 @@ static void verify(struct measurement *m, struct work *work, struct worker *work
 	add_verified(m, &tally);
 }
 
-int engine_run(const struct workload *workload, struct target *target,
-	       const struct engine_options *options, struct measurement *ret, struct err *err)
+void group_set_times(struct group *group, uint64_t begin_ns)
 {
-	struct work work = {
-		.workload = workload,
-		.target = target,
-		.clock = options->clock,
-		.stop = options->stop,
-		.trace = options->trace,
-		.measurement_index = options->measurement_index,
-	};
-	const bool is_virtual = options->clock->virtual_ns != NULL;
-	const uint32_t count = workload->job_count;
-	struct worker *workers = calloc(count, sizeof(*workers));
-	uint32_t made = 0;
+	for (size_t i = 0; i < group->work_count; i++) {
+		struct work *work = &group->works[i];
+		const struct workload *workload = work->workload;
+
+		work->begin_ns = begin_ns + workload->start_delay_ns;
+		work->start_ns = work->begin_ns + workload->ramp_ns;
+		work->end_ns = workload->runtime_ns ? work->start_ns + workload->runtime_ns :
+						      NEVER_NS;
+	}
+}
+
+void group_job_ended(struct work *work)
+{
+	struct group *group = work->group;
+
+	if (!work->ends_group)
+		return;
+	for (size_t i = 0; i < group->work_count; i++)
+		atomic_store_explicit(&group->works[i].aborted, true, memory_order_relaxed);
+}
+
+static int group_init(struct group *group, const struct engine_job *jobs,
+		      const struct engine_options *options, struct err *err)
+{
+	group->works = calloc(group->work_count, sizeof(*group->works));
+	group->workers = calloc(group->worker_count, sizeof(*group->workers));
+	if (!group->works || !group->workers)
+		return err_set(err, -ENOMEM, "no memory for %u workers", group->worker_count);
+	group->worker_count = 0;
+	for (size_t i = 0; i < group->work_count; i++) {
+		struct work *work = &group->works[i];
+		int r;
+
+		work->group = group;
+		work->workers = group->workers + group->worker_count;
+		work->workload = jobs[i].workload;
+		work->target = jobs[i].target;
+		work->ends_group = jobs[i].ends_group;
+		work->trace = jobs[i].trace;
+		work->measurement_index = jobs[i].measurement_index;
+		work->clock = options->clock;
+		work->stop = options->stop;
+		r = work_init(work, options, err);
+		for (uint32_t k = 0; r == 0 && k < work->workload->job_count; k++) {
+			r = worker_init(&work->workers[k], work, k,
+					!options->clock->virtual_ns && options->progress, err);
+			group->worker_count += r == 0;
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void group_done(struct group *group)
+{
+	while (group->workers && group->worker_count > 0)
+		worker_done(&group->workers[--group->worker_count]);
+	for (size_t i = 0; group->works && i < group->work_count; i++) {
+		taps_close(group->works[i].taps);
+		verify_map_done(&group->works[i].map);
+		free(group->works[i].cpus);
+	}
+	free(group->workers);
+	free(group->works);
+}
+
+static int group_run(struct group *group, const struct engine_job *jobs,
+		     const struct engine_options *options, struct err *err)
+{
+	int r = group->clock->virtual_ns ? run_virtual(group, options, err) :
+					   run_threads(group, options, err);
+
+	for (size_t i = 0; r == 0 && i < group->work_count; i++) {
+		jobs[i].ret->workload = *jobs[i].workload;
+		r = tell(jobs[i].ret, &group->works[i], err);
+	}
+	for (size_t i = 0; r == 0 && i < group->work_count; i++)
+		verify(jobs[i].ret, &group->works[i]);
+	return r;
+}
+
+int engine_run_group(const struct engine_job *jobs, size_t count,
+		     const struct engine_options *options, struct err *err)
+{
+	struct group group = { .clock = options->clock, .work_count = count };
 	int r;
 
 	assert(count > 0);
-	assert(!*workload->trace == !options->trace && (!options->trace || count == 1));
-	if (!workers)
-		return err_set(err, -ENOMEM, "no memory for %u jobs", count);
-	r = work_init(&work, options, err);
-	while (r == 0 && made < count) {
-		r = worker_init(&workers[made], &work, made, !is_virtual && options->progress, err);
-		made += r == 0;
+	for (size_t i = 0; i < count; i++) {
+		assert(jobs[i].workload->job_count > 0);
+		assert(!*jobs[i].workload->trace == !jobs[i].trace);
+		group.worker_count += jobs[i].workload->job_count;
 	}
+	r = group_init(&group, jobs, options, err);
 	if (r == 0)
-		r = is_virtual ? run_virtual(&work, workers, options, err) :
-				 run_threads(&work, workers, options, err);
-	if (r == 0) {
-		ret->workload = *workload;
-		r = tell(ret, &work, workers, err);
-	}
-	if (r == 0)
-		verify(ret, &work, workers);
-	while (made > 0)
-		worker_done(&workers[--made]);
-	taps_close(work.taps);
-	verify_map_done(&work.map);
-	free(work.cpus);
-	free(workers);
+		r = group_run(&group, jobs, options, err);
+	group_done(&group);
 	return r;
+}
+
+int engine_run(const struct workload *workload, struct target *target,
+	       const struct engine_options *options, struct measurement *ret, struct err *err)
+{
+	const struct engine_job job = { .workload = workload, .target = target, .ret = ret };
+
+	return engine_run_group(&job, 1, options, err);
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * engine - does a workload to a target and records what happened. One thread per job
- * in real time; under a virtual clock one thread steps all jobs in order of time.
+ * engine - does workloads to targets and records what happened. One thread per worker
+ * in real time; under a virtual clock one thread steps all workers in order of time.
  *
  * Latency counts from the intended start (open loop) or the submission (closed loop) to
  * the moment the completion is reaped; service from the submission. One clock reading
@@ -29,8 +29,12 @@
  * The end: runtime, or io_size (of all jobs together, split evenly), or one pass over the
  * range, whichever is given and comes first. What is in flight at the end is waited for and
  * counted; duration_ns extends to the last completion. An open loop also takes what arrived before
- * the end, for at most 2 s more. The first failed request ends the run (ended_early); think
- * time and rates are each job's own.
+ * the end, for at most 2 s more. The first failed request ends the job (ended_early); think
+ * time and rates are each worker's own.
+ *
+ * Jobs of a group share one beginning: all queues are open, then all start, each after its
+ * start_delay. An error ends its own job only. Jobs after one that ends_group is done end as if
+ * their time were up. Targets may be one, several, or views of one (struct target).
  *
  * Ownership: struct measurement (model/result.h) is the caller's: measurement_init, engine_run
  * fills it, measurement_done frees.
@@ -50,7 +54,7 @@ struct recording;	/* model/recording.h */
 struct trace;		/* model/trace.h */
 
 struct engine_progress {
-	uint64_t elapsed_ns;		/* of ramp and run */
+	uint64_t elapsed_ns;		/* of delay, ramp and run */
 	uint64_t total_ns;		/* 0 when bytes end it */
 	uint64_t done_bytes, total_bytes;
 	bool ramping;
@@ -64,9 +68,7 @@ struct engine_options {
 	/* Called each 250 ms from the thread that called engine_run (real time only); or NULL. */
 	void (*progress)(void *ctx, const struct engine_progress *progress);
 	void *progress_ctx;
-	const struct trace *trace;	/* what a workload with a trace replays, checked; else NULL */
 	struct recording *recording;	/* takes what each request did; or NULL */
-	uint32_t measurement_index;	/* in it */
 };
 
 /* The requests of the workload's range, resolved against the target: what engine_run will use. */
@@ -80,10 +82,24 @@ struct engine_range {
 int engine_resolve(const struct workload *workload, const struct target_info *info,
 		   struct engine_range *ret, struct err *err);
 
+/* One workload of those that run together. */
+struct engine_job {
+	const struct workload *workload;
+	struct target *target;
+	struct measurement *ret;	/* initialised; filled when it has run */
+	bool ends_group;		/* when it is done, the others end too */
+	const struct trace *trace;	/* what a workload with a trace replays, checked; else NULL */
+	uint32_t measurement_index;	/* in the recording */
+};
+
 /*
- * 0 with *ret filled, also after an I/O error ended the run (ended_early); a negative errno
- * when nothing was run.
+ * 0 with each job's *ret filled, also after I/O errors ended some of them (ended_early); a
+ * negative errno when nothing was run.
  */
+int engine_run_group(const struct engine_job *jobs, size_t count,
+		     const struct engine_options *options, struct err *err);
+
+/* A group of one, without a trace. */
 int engine_run(const struct workload *workload, struct target *target,
 	       const struct engine_options *options, struct measurement *ret, struct err *err);
 

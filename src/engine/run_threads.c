@@ -11,7 +11,7 @@
 #define START_DELAY_NS (200 * MICROSECOND_NS)	/* all are awake when the first starts */
 
 struct crew {
-	struct work *work;
+	struct group *group;
 	sem_t ready;		/* posted by each worker when its queue is open, or is not */
 	sem_t go;		/* posted for each worker when all may start */
 	sem_t ended;
@@ -55,18 +55,17 @@ static void *hand_main(void *arg)
 	return NULL;
 }
 
-static int start_hands(struct crew *crew, struct hand *hands, struct worker *workers,
-		       struct err *err)
+static int start_hands(struct crew *crew, struct hand *hands, struct err *err)
 {
-	const uint32_t count = crew->work->workload->job_count;
+	struct group *group = crew->group;
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < group->worker_count; i++) {
 		int r;
 
-		hands[i] = (struct hand){ .crew = crew, .worker = &workers[i] };
+		hands[i] = (struct hand){ .crew = crew, .worker = &group->workers[i] };
 		r = pthread_create(&hands[i].thread, NULL, hand_main, &hands[i]);
 		if (r != 0)
-			return err_errno(err, -r, "cannot start the thread of job %u", i);
+			return err_errno(err, -r, "cannot start the thread of worker %u", i);
 		hands[i].started = true;
 	}
 	return 0;
@@ -89,58 +88,80 @@ static int gather(struct crew *crew, struct hand *hands, uint32_t count, struct 
 	return r;
 }
 
-static void set_times(struct work *work)
-{
-	const struct workload *workload = work->workload;
-
-	work->begin_ns = clock_now_ns(work->clock) + START_DELAY_NS;
-	work->start_ns = work->begin_ns + workload->ramp_ns;
-	work->end_ns = workload->runtime_ns ? work->start_ns + workload->runtime_ns : NEVER_NS;
-}
-
 struct watch {
-	uint64_t last_ns, last_count, last_bytes;
+	uint64_t last_ns;
 	struct histogram interval;
 };
 
-static void look(const struct work *work, struct worker *workers, uint32_t count,
-		 struct watch *watch, struct engine_progress *ret)
+/* Of one job: what was done since the last look. */
+static void look_at(struct work *work, struct watch *watch, struct engine_progress *ret)
 {
-	const uint64_t now_ns = clock_now_ns(work->clock);
-	const struct workload *workload = work->workload;
-	uint64_t total_count = 0, total_bytes = 0;
-	double seconds;
+	uint64_t count = 0, bytes = 0;
 
-	histogram_init(&watch->interval);
-	for (uint32_t i = 0; i < count; i++) {
-		struct recorder_mailbox *box = workers[i].mailbox;
+	for (uint32_t i = 0; i < work->workload->job_count; i++) {
+		struct recorder_mailbox *box = work->workers[i].mailbox;
 
-		total_count += atomic_load_explicit(&box->total_count, memory_order_relaxed);
-		total_bytes += atomic_load_explicit(&box->total_bytes, memory_order_relaxed);
+		count += atomic_load_explicit(&box->total_count, memory_order_relaxed);
+		bytes += atomic_load_explicit(&box->total_bytes, memory_order_relaxed);
 		if (!atomic_load_explicit(&box->full, memory_order_acquire))
 			continue;
 		histogram_merge(&watch->interval, &box->interval);
 		atomic_store_explicit(&box->full, false, memory_order_release);
 	}
 	/* Counts start anew when the ramp ends. */
-	if (total_count < watch->last_count)
-		watch->last_count = watch->last_bytes = 0;
-	seconds = (double)(now_ns - watch->last_ns) / 1e9;
-	*ret = (struct engine_progress){
-		.elapsed_ns = now_ns > work->begin_ns ? now_ns - work->begin_ns : 0,
-		.total_ns = workload->runtime_ns ? workload->ramp_ns + workload->runtime_ns : 0,
-		.done_bytes = total_bytes,
-		.total_bytes = workload->io_size_bytes ? workload->io_size_bytes :
-			       workload->runtime_ns    ? 0 :
-							 work->range.size_bytes,
-		.ramping = now_ns < work->start_ns,
-		.iops = (double)(total_count - watch->last_count) / seconds,
-		.bytes_per_s = (double)(total_bytes - watch->last_bytes) / seconds,
-		.latency_ns_p99 = histogram_percentile_ns(&watch->interval, 990000),
-	};
+	if (count < work->seen_count)
+		work->seen_count = work->seen_bytes = 0;
+	ret->iops += (double)(count - work->seen_count);
+	ret->bytes_per_s += (double)(bytes - work->seen_bytes);
+	work->seen_count = count;
+	work->seen_bytes = bytes;
+	ret->done_bytes += bytes;
+}
+
+/* When the group ends, as far as is known: by its longest job, or by bytes. */
+static void look_ahead(const struct group *group, uint64_t now_ns, struct engine_progress *ret)
+{
+	uint64_t bytes = 0, ns = 0;
+	bool by_bytes = false;
+
+	ret->ramping = true;
+	for (size_t i = 0; i < group->work_count; i++) {
+		const struct work *work = &group->works[i];
+		const struct workload *w = work->workload;
+		const uint64_t total_ns = w->start_delay_ns + w->ramp_ns + w->runtime_ns;
+
+		ret->ramping &= now_ns < work->start_ns;
+		by_bytes |= w->runtime_ns == 0;
+		ns = total_ns > ns ? total_ns : ns;
+		bytes += w->io_size_bytes ? w->io_size_bytes :
+			 w->runtime_ns	  ? 0 :
+					    work->range.size_bytes;
+	}
+	ret->total_ns = by_bytes ? 0 : ns;
+	ret->total_bytes = bytes;
+}
+
+static void look(struct group *group, struct watch *watch, struct engine_progress *ret)
+{
+	const uint64_t now_ns = clock_now_ns(group->clock);
+	const double seconds = (double)(now_ns - watch->last_ns) / 1e9;
+	uint64_t begin_ns = NEVER_NS;
+
+	*ret = (struct engine_progress){ 0 };
+	histogram_init(&watch->interval);
+	for (size_t i = 0; i < group->work_count; i++) {
+		const struct work *work = &group->works[i];
+		const uint64_t group_ns = work->begin_ns - work->workload->start_delay_ns;
+
+		look_at(&group->works[i], watch, ret);
+		begin_ns = group_ns < begin_ns ? group_ns : begin_ns;
+	}
+	look_ahead(group, now_ns, ret);
+	ret->elapsed_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
+	ret->iops /= seconds;
+	ret->bytes_per_s /= seconds;
+	ret->latency_ns_p99 = histogram_percentile_ns(&watch->interval, 990000);
 	watch->last_ns = now_ns;
-	watch->last_count = total_count;
-	watch->last_bytes = total_bytes;
 }
 
 #define PROGRESS_NS (250 * MILLISECOND_NS)
@@ -158,13 +179,12 @@ static bool wait_interval(sem_t *sem)
 	return sem_timedwait(sem, &until) == 0;
 }
 
-static void oversee(struct crew *crew, struct worker *workers, uint32_t count,
-		    const struct engine_options *options)
+static void oversee(struct crew *crew, const struct engine_options *options)
 {
-	struct watch watch = { .last_ns = crew->work->begin_ns };
+	struct watch watch = { .last_ns = clock_now_ns(crew->group->clock) };
 	uint32_t ended = 0;
 
-	while (ended < count) {
+	while (ended < crew->group->worker_count) {
 		struct engine_progress progress;
 
 		if (!options->progress) {
@@ -173,36 +193,35 @@ static void oversee(struct crew *crew, struct worker *workers, uint32_t count,
 		} else if (wait_interval(&crew->ended)) {
 			ended++;
 		} else {
-			look(crew->work, workers, count, &watch, &progress);
+			look(crew->group, &watch, &progress);
 			options->progress(options->progress_ctx, &progress);
 		}
 	}
 }
 
-int run_threads(struct work *work, struct worker *workers, const struct engine_options *options,
-		struct err *err)
+int run_threads(struct group *group, const struct engine_options *options, struct err *err)
 {
-	const uint32_t count = work->workload->job_count;
-	struct crew crew = { .work = work };
+	const uint32_t count = group->worker_count;
+	struct crew crew = { .group = group };
 	struct hand *hands = calloc(count, sizeof(*hands));
 	int r;
 
 	if (!hands)
-		return err_set(err, -ENOMEM, "no memory for %u jobs", count);
+		return err_set(err, -ENOMEM, "no memory for %u workers", count);
 	sem_init(&crew.ready, 0, 0);
 	sem_init(&crew.go, 0, 0);
 	sem_init(&crew.ended, 0, 0);
-	r = start_hands(&crew, hands, workers, err);
+	r = start_hands(&crew, hands, err);
 	if (r == 0)
 		r = gather(&crew, hands, count, err);
 	else
 		gather(&crew, hands, count, NULL);
 	atomic_store(&crew.cancelled, r < 0);
-	set_times(work);
+	group_set_times(group, clock_now_ns(group->clock) + START_DELAY_NS);
 	for (uint32_t i = 0; i < count; i++)
 		sem_post(&crew.go);
 	if (r == 0)
-		oversee(&crew, workers, count, options);
+		oversee(&crew, options);
 	for (uint32_t i = 0; i < count; i++) {
 		if (hands[i].started)
 			pthread_join(hands[i].thread, NULL);

@@ -177,8 +177,8 @@ static struct target fake_target(uint64_t block_count, uint64_t service_ns)
 }
 
 /* Runs it; in virtual time from 1 s on (no zero that means something else). */
-static struct measurement fake_run(const struct workload *workload, struct target *target,
-				   const struct clock *clock)
+static inline struct measurement fake_run(const struct workload *workload, struct target *target,
+					  const struct clock *clock)
 {
 	struct measurement m;
 	struct clock virtual_clock;

@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "engine/run.h"
+
 #define SPIN_NS (60 * MICROSECOND_NS)		/* waits longer than this sleep... */
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
 #define STOP_CHECK_NS (50 * MILLISECOND_NS)
@@ -91,6 +93,7 @@ void worker_begin(struct worker *w)
 	const struct work *work = w->work;
 
 	recorder_begin(&w->recorder, work->begin_ns, work->start_ns);
+	w->think_until_ns = work->begin_ns;	/* a job of a group may start later than others */
 	w->left_bytes = w->left_count = WORK_UNLIMITED;
 	if (w->recorder.measuring)
 		begin_limits(w);
@@ -685,37 +688,56 @@ static bool is_plain(const struct worker *w)
 static void finish(struct worker *w)
 {
 	const uint64_t now_ns = clock_now_ns(w->work->clock);
+	const bool whole = w->open_loop && w->work->end_ns != NEVER_NS && !w->interrupted &&
+			   !atomic_load_explicit(&w->work->aborted, memory_order_relaxed);
 
 	worker_usage_end(w);
 	w->recorder.last_ns = now_ns > w->work->start_ns ? now_ns : w->work->start_ns;
-	if (w->open_loop && w->work->end_ns != NEVER_NS && w->recorder.last_ns < w->work->end_ns &&
-	    !w->interrupted && !w->failed)
+	if (whole && w->recorder.last_ns < w->work->end_ns)
 		w->recorder.last_ns = w->work->end_ns;
 	if (recorder_due(&w->recorder, w->recorder.last_ns))
 		tick(w, w->recorder.last_ns);
 	recorder_finish(&w->recorder, w->recorder.last_ns);
 	worker_count_punted(w);
-	if (w->open_loop && !w->interrupted)
-		while (w->work->end_ns != NEVER_NS && due_ns(w) < w->work->end_ns) {
-			if (w->is_replay)
-				player_take(&w->player);
-			else
-				pace_take(&w->pace);
-			w->unserved_count++;
-		}
+	while (whole && due_ns(w) < w->work->end_ns) {
+		if (w->is_replay)
+			player_take(&w->player);
+		else
+			pace_take(&w->pace);
+		w->unserved_count++;
+	}
 	if (w->tap)
 		tap_flush(w->tap);
 	if (w->player.code < 0)
 		fail_queue(w, w->player.code);
-	w->finished = true;
+	w->finished = w->ended = true;
+	if (atomic_fetch_sub(&w->work->running_count, 1) == 1)
+		group_job_ended(w->work);
+}
+
+/* All together; a request before the start would belong to no second. False: over before it. */
+static bool wait_begin(struct worker *w)
+{
+	const uint64_t begin_ns = w->work->begin_ns;
+	uint64_t now_ns;
+
+	while ((now_ns = clock_now_ns(w->work->clock)) + SPIN_NS < begin_ns) {
+		if (is_over(w, now_ns))
+			return false;
+		nap(w, begin_ns);
+	}
+	clock_sleep_until(w->work->clock, begin_ns, NULL);
+	return true;
 }
 
 void worker_run(struct worker *w)
 {
 	assert(w->queue);
 	assert(!w->work->clock->virtual_ns);
-	/* All jobs together; a request before the start would belong to no second. */
-	clock_sleep_until(w->work->clock, w->work->begin_ns, NULL);
+	if (!wait_begin(w)) {
+		finish(w);
+		return;
+	}
 	if (is_plain(w) && w->mix.kind == IO_READ)
 		plain_run(w, IO_READ);
 	else if (is_plain(w))
@@ -751,6 +773,8 @@ uint64_t worker_step(struct worker *w)
 		else if (r == 0 && count == 0)
 			break;
 	}
+	if (w->finished && !w->ended)
+		finish(w);	/* the queue broke */
 	if (w->finished)
 		return NEVER_NS;
 	next_ns = w->queue->ops->next_ns(w->queue);

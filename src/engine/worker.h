@@ -25,14 +25,20 @@
 
 #define WORK_UNLIMITED UINT64_MAX
 
-/* What all workers of a run share. */
+struct worker;
+
+/* One job of a group: what its workers share. */
 struct work {
+	struct group *group;			/* it runs in; see run.h */
+	struct worker *workers;			/* of the group's, job_count of them */
 	const struct workload *workload;
 	struct target *target;
 	const struct queue_ops *ops;
 	const struct clock *clock;
 	const volatile sig_atomic_t *stop;	/* may be NULL */
-	_Atomic bool aborted;			/* a request failed: all end */
+	_Atomic bool aborted;			/* a request failed, or the group ended: all end */
+	_Atomic uint32_t running_count;		/* workers that are not finished */
+	bool ends_group;
 	struct engine_range range;
 	uint32_t depth_count;
 	uint32_t batch_count, wait_count;
@@ -48,6 +54,7 @@ struct work {
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
 	size_t cpu_count;
+	uint64_t seen_count, seen_bytes;	/* when progress was looked at last */
 };
 
 struct worker_slot {
@@ -83,7 +90,7 @@ struct worker {
 	bool one_by_one;		/* the next one's pause begins with a completion */
 	bool flush_waits;		/* a flush starts when nothing is in flight */
 	struct tap *tap;		/* NULL when nothing is recorded */
-	bool open_loop, draining, finished, starved;
+	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
 	uint64_t left_bytes;		/* the same by bytes: io_size */
 	uint64_t write_count;		/* makes written content unique */
