@@ -106,14 +106,24 @@ static int run_measured(struct session *s, struct measurement *m, struct audit_f
 		.stop = s->options->stop,
 		.progress = phase_progress,
 		.progress_ctx = s,
+		.recording = s->options->recording,
 	};
 	const struct workload workload = m->workload;
+	struct engine_job job = {
+		.workload = &workload,
+		.target = s->target,
+		.ret = m,
+		.measurement_index = (uint32_t)(m - s->result->measurements),
+	};
 	struct target *target = s->target;
 	struct meters before, after;
 	char name[sizeof(m->name)];
 	double start_c;
 	int r;
 
+	r = session_trace(s, &workload, &job.trace, err);
+	if (r < 0)
+		return r;
 	memcpy(name, m->name, sizeof(name));
 	s->temperature_next_ns = 0;
 	s->temperature_c_max = NAN;
@@ -122,7 +132,7 @@ static int run_measured(struct session *s, struct measurement *m, struct audit_f
 	if (target->truth_begin)
 		target->truth_begin(target);
 	gather_meters("", target, &before);
-	r = engine_run(&workload, target, &options, m, err);
+	r = engine_run_group(&job, 1, &options, err);
 	gather_meters("", target, &after);
 	if (r < 0)
 		return r;
@@ -174,6 +184,8 @@ void phase_name(const struct session *s, const struct workload *w, char ret[64])
 	assert(w->rw < sizeof(rw) / sizeof(rw[0]));
 	if (w->name[0])
 		snprintf(base, sizeof(base), "%.51s", w->name);
+	else if (*w->trace)
+		snprintf(base, sizeof(base), "replay");
 	else
 		snprintf(base, sizeof(base), "%s-%s-q%u", rw[w->rw],
 			 w->size_mix.count ? "mix" : units_format_bytes(w->block_bytes, size),
@@ -224,7 +236,9 @@ int phase_measure(struct session *s, const struct workload *asked, struct err *e
 		return err_wrap(err, "%s", name);
 	}
 	classify(m);
-	if (m->worker_cpu_max >= CEILING_WORTH_CPU && !session_stopped(s) && !m->ended_early) {
+	/* A trace waits for its times with the CPU busy: no sign of a limit. */
+	if (m->worker_cpu_max >= CEILING_WORTH_CPU && !session_stopped(s) && !m->ended_early &&
+	    !m->replay.is_replay) {
 		facts.ceiling_iops = ceiling_iops(workload, &s->clock);
 		s->result->ceiling_iops = facts.ceiling_iops;
 	}
