@@ -44,6 +44,7 @@ enum positional {
 
 #define INVOCATION_WORDS 3
 #define FOREIGN_WORDS 1024
+#define FOREIGN_MAPS 64
 
 struct verb;
 
@@ -75,6 +76,15 @@ struct invocation {
 	struct workload workload;
 	uint64_t workload_seen;		/* bit i: row i of workload_fields was given */
 
+	/* run, replay: a new file for what each request did; "" */
+	char record[4096];
+
+	/* replay, whose options are in workload; 0 = its own depth */
+	uint32_t replay_depth_count;
+
+	/* record */
+	uint64_t record_ns;
+
 	/* precondition */
 	char steps[2048];
 
@@ -89,8 +99,13 @@ struct invocation {
 	char lba[64];			/* "0-99"; "" when not given */
 
 	/* fio, iozone, ...; borrowed from argv */
-	const char *foreign_words[FOREIGN_WORDS];
+	const char *foreign_words[FOREIGN_WORDS];	/* print_plan is for these verbs to heed */
 	uint32_t foreign_count;
+	bool foreign_exact;		/* the other tool's own way, not tare's defaults */
+	struct {			/* --map NAME=PATH, as given */
+		const char *words[FOREIGN_MAPS];
+		uint32_t count;
+	} foreign_maps;
 
 	/* protocol; size is test_file_bytes */
 	bool forecast, resume;
@@ -98,6 +113,8 @@ struct invocation {
 	uint32_t cycle_count;
 	uint64_t protocol_seed, cell_ns;
 	bool client;
+	uint32_t active_ppm;
+	uint64_t active_bytes;
 };
 
 struct example {
@@ -130,6 +147,7 @@ const struct verb *verb_find(const char *name);	/* NULL when there is none */
 extern const struct field common_fields[];	/* every verb has them; not to be named */
 extern const struct field consent_fields[];	/* --erase-data, --expendable */
 extern const struct field check_fields[];	/* --quick, --long, --size */
+extern const struct field foreign_fields[];	/* --exact, --print-plan */
 extern const struct field run_fields[];		/* --filename, --print-plan */
 
 /* What is wrong with a command line, all of it. */

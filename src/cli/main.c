@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 		return args_fail(&inv, &problems);
 	if (inv.help)
 		return print_help(&inv);
-	if (inv.print_plan)
+	if (inv.print_plan && inv.verb->positional != POSITIONAL_FOREIGN)
 		return print_plan(&inv);
 	return inv.verb->run(&inv);
 }

@@ -57,10 +57,20 @@ const struct field check_fields[] = {
 	{ .name = NULL },
 };
 
+const struct field foreign_fields[] = {
+	{ .name = "exact", .alias = "iozone-exact", BOOL(foreign_exact), .group = "Translation",
+	  .help = "do as the other tool does, where tare would do better" },
+	{ .name = "print-plan", BOOL(print_plan), .group = "Translation",
+	  .help = "print the plan this command line amounts to, and run nothing" },
+	{ .name = NULL },
+};
+
 const struct field run_fields[] = {
 	{ .name = "filename", .alias = "directory", TEXT(target), .metavar = "TARGET",
 	  .group = "Target", .help = "the target, as fio has it; the same as the last word" },
 	{ .name = "print-plan", BOOL(print_plan), .group = "Target",
 	  .help = "print the plan this command line amounts to, and run nothing" },
+	{ .name = "record", TEXT(record), .metavar = "FILE", .group = "Target",
+	  .help = "write what each request did into this new file, as fio's iolog, and into FILE.csv" },
 	{ .name = NULL },
 };

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* runner - runs a plan for `check` and `run`: signals, progress, result, exit code. */
+/*
+ * runner - runs a plan for `check`, `run` and others: signals, progress, traces, recording
+ * (--record), result, exit code.
+ */
 
 #include "cli/cli.h"
+
+struct traces;
 
 struct runner {
 	const struct plan *plan;
@@ -12,6 +17,10 @@ struct runner {
 	bool full;			/* report every measurement in full */
 	void (*phase_done)(void *ctx, size_t index);	/* as measure_options */
 	void *phase_done_ctx;
+	/* In place of tare's own report, unless --json asks for it; or NULL. */
+	void (*report)(void *ctx, const struct result *result, struct text *ret);
+	void *report_ctx;
+	struct traces *traces;		/* of the plan, read already; NULL: read when needed */
 };
 
 /* Removes what killed runs left, runs and prints; returns an enum exit_code. */

@@ -221,7 +221,7 @@ static void blkparse_gives_what_was_issued_and_its_latency(void)
 	want(1, TRACE_WRITE, 200000, 4 * MIB, 131072);
 	CHECK_EQ(records[1].flags, TRACE_SYNC);
 	CHECK_EQ(records[1].latency_ns, 0);
-	CHECK_STR(trace->streams[0].name, "8,16");
+	CHECK_STR(trace->streams[0].name, "8:16");
 	CHECK(noted("events D"));
 }
 
@@ -308,7 +308,7 @@ static void blktrace_is_read_in_either_byte_order(void)
 		want(1, TRACE_TRIM, 900, 8192, 4096);
 		want(2, TRACE_WRITE, 1900, 12288, 4096);
 		CHECK_EQ(records[2].flags, TRACE_SYNC);
-		CHECK_STR(trace->streams[0].name, "8,16");
+		CHECK_STR(trace->streams[0].name, "8:16");
 		for (size_t i = 0; i < 5; i++)
 			swap_event(&events[i]);
 	}

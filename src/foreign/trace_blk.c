@@ -221,6 +221,8 @@ static int blkparse_line(struct importer *im, char *line)
 			record.op = TRACE_OTHER;
 	}
 	settle_flush(&record);
+	/* "8,16" as others write it: lists of names have commas between. */
+	*strchr(fields[0], ',') = ':';
 	/* A pass-through is counted where it was issued or queued, its end is nothing to us. */
 	if (action == 'C' && record.op == TRACE_OTHER)
 		return 0;
@@ -355,7 +357,7 @@ static int blktrace_event(struct importer *im, const struct blk_io_trace *t)
 	if (record.op == TRACE_OTHER)
 		record.offset_bytes = record.length_bytes = 0;
 	/* The kernel's own numbers: 12 bits of major, 20 of minor. */
-	snprintf(device, sizeof(device), "%u,%u", t->device >> 20, t->device & 0xfffffu);
+	snprintf(device, sizeof(device), "%u:%u", t->device >> 20, t->device & 0xfffffu);
 	return take_event(im, &record, device, action);
 }
 

@@ -10,16 +10,16 @@
 #include "base/units.h"
 #include "model/trace.h"
 
-static const char *const timing_choices[] = { "recorded", "gaps", "none", NULL };
-static const char *const beyond_choices[] = { "refuse", "clip", "wrap", NULL };
-static const char *const overlap_choices[] = { "refuse", "allow", "separate", NULL };
-static const char *const clones_choices[] = { "together", "in-turn", NULL };
-static const char *const unit_choices[] = { "auto", "s", "ms", "us", "ns", NULL };
-static const char *const wait_choices[] = { "auto", "absolute-ms", "relative-us", NULL };
-static const char *const code_choices[] = { "not-said", "read=0", "read=1", NULL };
+const char *const replay_timing_choices[] = { "recorded", "gaps", "none", NULL };
+const char *const replay_beyond_choices[] = { "refuse", "clip", "wrap", NULL };
+const char *const replay_overlap_choices[] = { "refuse", "allow", "separate", NULL };
+const char *const replay_clones_choices[] = { "together", "in-turn", NULL };
+const char *const replay_unit_choices[] = { "auto", "s", "ms", "us", "ns", NULL };
+const char *const replay_wait_choices[] = { "auto", "absolute-ms", "relative-us", NULL };
+const char *const replay_code_choices[] = { "not-said", "read=0", "read=1", NULL };
 
 /* "2", "0.5", "2x" */
-static int parse_speed(void *member, const char *value, struct err *err)
+int replay_parse_speed(void *member, const char *value, struct err *err)
 {
 	char *end;
 	const double speed = strtod(value, &end);
@@ -31,7 +31,7 @@ static int parse_speed(void *member, const char *value, struct err *err)
 	return 0;
 }
 
-static void print_speed(const void *member, struct text *ret)
+void replay_print_speed(const void *member, struct text *ret)
 {
 	const uint64_t ppm = *(const uint64_t *)member;
 	char text[32];
@@ -70,7 +70,7 @@ static int find_op(const char *word, uint32_t *bits, struct err *err)
 	return nearest ? err_hint(err, "did you mean %s?", nearest) : -EINVAL;
 }
 
-static int parse_skip(void *member, const char *value, struct err *err)
+int replay_parse_skip(void *member, const char *value, struct err *err)
 {
 	DEFER(defer_free) char *copy = strdup(value);
 	uint32_t bits = 0;
@@ -87,7 +87,7 @@ static int parse_skip(void *member, const char *value, struct err *err)
 	return r;
 }
 
-static void print_skip(const void *member, struct text *ret)
+void replay_print_skip(const void *member, struct text *ret)
 {
 	const uint32_t bits = *(const uint32_t *)member;
 	const char *mark = "";
@@ -101,7 +101,7 @@ static void print_skip(const void *member, struct text *ret)
 }
 
 /* The mark between options in a plan stands in none of them. */
-static int parse_plain(void *member, const char *value, struct err *err)
+int replay_parse_plain(void *member, const char *value, struct err *err)
 {
 	(void)member;
 	if (strchr(value, ';'))
@@ -109,56 +109,9 @@ static int parse_plain(void *member, const char *value, struct err *err)
 	return -ENOENT;
 }
 
-#define AT(member) .offset = offsetof(struct replay, member)
-#define ENUM(member, list) .type = FIELD_ENUM, AT(member), .choices = (list)
-#define U64(member, u, low, high) \
-	.type = FIELD_U64, .unit = (u), AT(member), .min = (low), .max = (high)
-#define TEXT(member) \
-	.type = FIELD_TEXT, AT(member), .room = sizeof(((struct replay *)NULL)->member), \
-	.parse = parse_plain
-#define CUSTOM(member, in, out) .type = FIELD_CUSTOM, AT(member), .parse = (in), .print = (out)
-
 const struct field replay_fields[] = {
-#define GROUP "Timing"
-	{ .name = "timing", ENUM(timing, timing_choices), .preset = "recorded", .group = GROUP,
-	  .help = "at recorded times whatever came back; one by one with the recorded pauses; or as "
-		  "fast as the depth allows" },
-	{ .name = "speed", CUSTOM(speed_ppm, parse_speed, print_speed), .preset = "1",
-	  .metavar = "FACTOR", .group = GROUP, .help = "2 plays twice as fast, 0.5 half as fast" },
-#undef GROUP
-#define GROUP "Place"
-	{ .name = "align", U64(align_bytes, UNIT_BYTES, 0, 1u << 30), .group = GROUP,
-	  .help = "round starts down and ends up to this; without it as recorded" },
-	{ .name = "divide", U64(divide, UNIT_COUNT, 1, 1000000), .preset = "1", .group = GROUP,
-	  .help = "divide offsets by this, for a smaller target; then align rounds" },
-	{ .name = "beyond", ENUM(beyond, beyond_choices), .preset = "refuse", .group = GROUP,
-	  .help = "requests past the target's end: refuse the trace, cut them, or wrap them round" },
-	{ .name = "overlap", ENUM(overlap, overlap_choices), .preset = "refuse", .group = GROUP,
-	  .help = "recorded targets whose ranges meet on one target: refuse, allow, or put them "
-		  "behind each other" },
-	{ .name = "skip", CUSTOM(skip, parse_skip, print_skip), .metavar = "OP,...", .group = GROUP,
-	  .help = "leave these out, counted: read, write, trim, flush" },
-	{ .name = "streams", TEXT(streams), .metavar = "NAME,...", .group = GROUP,
-	  .help = "recorded targets to be replayed; without it all" },
-#undef GROUP
-#define GROUP "Format"
-	{ .name = "format", TEXT(format), .metavar = "NAME", .group = GROUP,
-	  .help = "what the trace is written in; without it its content tells" },
-	{ .name = "wait-unit", ENUM(wait_unit, wait_choices), .preset = "auto", .group = GROUP,
-	  .help = "fio's iolog version 2: waits until so many ms after the start, as fio does it, or "
-		  "for so many us, as its manual has it" },
-	{ .name = "time-unit", ENUM(time_unit, unit_choices), .preset = "auto", .group = GROUP,
-	  .help = "of times, where the format leaves it open" },
-	{ .name = "code", ENUM(read_code, code_choices), .preset = "not-said", .group = GROUP,
-	  .help = "what 0 and 1 stand for, where the format leaves it open" },
-	{ .name = "block", U64(block_bytes, UNIT_BYTES, 0, 1u << 20), .group = GROUP,
-	  .help = "bytes of a logical block in the trace; without it what the format says" },
-	{ .name = "columns", TEXT(columns), .metavar = "NAME,...", .group = GROUP,
-	  .help = "of a table without a header: time, op, offset, lba, length, blocks, target, "
-		  "latency, -" },
-	{ .name = "clones", ENUM(clones, clones_choices), .preset = "together", .group = GROUP,
-	  .help = "fio's iolog with several headers: side by side, or one after another" },
-#undef GROUP
+#define REPLAY_BASE 0
+#include "model/replay_rows.h"
 	{ .name = NULL },
 };
 
@@ -166,14 +119,6 @@ void replay_init(struct replay *replay)
 {
 	memset(replay, 0, sizeof(*replay));
 	fields_preset(replay_fields, replay);
-}
-
-struct field replay_field_at(const struct field *field, size_t base)
-{
-	struct field moved = *field;
-
-	moved.offset += base;
-	return moved;
 }
 
 static int set_pair(struct replay *replay, char *pair, uint64_t *seen, struct err *err)

@@ -52,9 +52,6 @@ extern const struct field replay_fields[];
 
 void replay_init(struct replay *replay);
 
-/* A row of a table over another struct, in which the options lie at base. */
-struct field replay_field_at(const struct field *field, size_t base);
-
 /* "speed=2;skip=trim"; "" is all presets. */
 int replay_parse(struct replay *replay, const char *text, struct err *err);
 void replay_print(const struct replay *replay, struct text *ret);	/* what is no preset */
@@ -62,3 +59,14 @@ void replay_print(const struct replay *replay, struct text *ret);	/* what is no 
 /* FIELD_CUSTOM functions for a member that is a struct replay. */
 int replay_parse_member(void *member, const char *value, struct err *err);
 void replay_print_member(const void *member, struct text *ret);
+
+/* For the rows (replay_rows.h). */
+extern const char *const replay_timing_choices[], *const replay_beyond_choices[];
+extern const char *const replay_overlap_choices[], *const replay_clones_choices[];
+extern const char *const replay_unit_choices[], *const replay_wait_choices[];
+extern const char *const replay_code_choices[];
+int replay_parse_speed(void *member, const char *value, struct err *err);
+void replay_print_speed(const void *member, struct text *ret);
+int replay_parse_skip(void *member, const char *value, struct err *err);
+void replay_print_skip(const void *member, struct text *ret);
+int replay_parse_plain(void *member, const char *value, struct err *err);

@@ -52,7 +52,7 @@ struct trace_record {
 
 /* One recorded target. */
 struct trace_stream {
-	char name[TRACE_NAME_BYTES];	/* as the trace has it: "/dev/sdb", "8,16", "srv1.2" */
+	char name[TRACE_NAME_BYTES];	/* as the trace has it: "/dev/sdb", "8:16", "srv1.2" */
 	uint64_t counts[TRACE_OPS], bytes[TRACE_OPS];
 	uint64_t low_bytes, end_bytes;	/* of offsets; low is UINT64_MAX where none has one */
 };
