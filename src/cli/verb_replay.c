@@ -355,7 +355,7 @@ const struct verb verb_replay = {
 	.operands = "TRACE... [TARGET]",
 	.tables = { play_fields, how_fields, consent_fields },
 	.examples = {
-		{ "replay job.log null", "fio's iolog at its times; the null target shows how exactly" },
+		{ "replay job.log null:", "fio's iolog at its times; the null target shows how exactly" },
 		{ "replay web.csv.gz", "what is in a trace; nothing is run" },
 		{ "replay sda /dev/sdb --erase-data=SERIAL", "sda.blktrace.0, .1, ... on another drive" },
 		{ "replay --timing=none --iodepth=32 tpcc.csv /mnt/data", "as fast as 32 at once go" },
