@@ -95,6 +95,7 @@ struct worker {
 	uint64_t left_bytes;		/* the same by bytes: io_size */
 	uint64_t write_count;		/* makes written content unique */
 	uint64_t think_until_ns;
+	uint64_t wake_early_ns;		/* margin of sleeps: see worker.c */
 	uint32_t think_left;
 	uint32_t unsynced_count, sync_every;
 	uint8_t sync_kind;		/* enum io_kind */
