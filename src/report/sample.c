@@ -309,6 +309,7 @@ void sample_open_loop(struct result *ret)
 	sample_add(&m->lateness, 20000, 1);
 	m->backlog_ns_max = 1200000000;
 	m->unserved_count = 2100;
+	m->replay = (struct replay_result){ true, 12900, 40, 3, 2, 20000 };
 	m->depth_mean = 3.25;
 	SET(m->level, "stepped");
 	m->segment_count = 2;
