@@ -138,13 +138,13 @@ static void add_times(const struct trace *trace, struct text *ret)
 {
 	const struct trace_stats *stats = &trace->stats;
 	const double s = (double)stats->duration_ns / 1e9;
-	char rate[UNITS_TEXT_BYTES];
+	char rate[UNITS_TEXT_BYTES], time[UNITS_TEXT_BYTES];
 
 	if (!stats->timed) {
 		text_add(ret, "an order without times");
 		return;
 	}
-	text_add(ret, "%.6g s", s);
+	text_add(ret, "%s", units_format_latency((double)stats->duration_ns, time));
 	if (s > 0)
 		text_add(ret, ", %s on average",
 			 units_format_rate((double)trace->count / s, rate));

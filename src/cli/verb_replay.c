@@ -348,6 +348,9 @@ const struct verb verb_replay = {
 		"worked out from the beginning, so lateness never adds up. With --timing=none they start "
 		"as fast as the depth allows, with --timing=gaps each waits for the one before and then "
 		"its recorded pause.\n\n"
+		"Formats: iolog, blktrace, blkparse, msr, alibaba, tencent, spc, fiu, csv, mqsim, disksim, "
+		"huaicheng, iozone-x, iozone-y, iozone-wol, iozone-rol, table; tare-replay(1) describes "
+		"them.\n\n"
 		"What a format leaves open - units, what 0 and 1 mean - is asked for and never guessed. "
 		"Recorded targets that would meet on the target are refused unless --overlap says "
 		"otherwise; so are requests past its end, unless --beyond does.",
