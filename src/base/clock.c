@@ -47,19 +47,24 @@ static bool counter_is_usable(void)
 #endif
 }
 
+/*
+ * Measured from the first clock of this thread: later ones need not wait, and the longer
+ * the stretch, the better the multiplier.
+ */
 void clock_init_real(struct clock *clock)
 {
-	uint64_t ticks, ns;
+	static _Thread_local uint64_t first_ticks, first_ns;
 
 	*clock = (struct clock){ 0 };
 	if (!counter_is_usable())
 		return;
-	stamp_pair(&clock->base_ticks, &clock->base_ns);
+	if (!first_ns)
+		stamp_pair(&first_ticks, &first_ns);
 	do {
-		stamp_pair(&ticks, &ns);
-	} while (ns - clock->base_ns < CALIBRATION_NS);
-	clock->multiplier = (uint64_t)(((unsigned __int128)(ns - clock->base_ns) << 32) /
-				       (ticks - clock->base_ticks));
+		stamp_pair(&clock->base_ticks, &clock->base_ns);
+	} while (clock->base_ns - first_ns < CALIBRATION_NS);
+	clock->multiplier = (uint64_t)(((unsigned __int128)(clock->base_ns - first_ns) << 32) /
+				       (clock->base_ticks - first_ticks));
 }
 
 void clock_init_virtual(struct clock *clock, uint64_t *now_ns)

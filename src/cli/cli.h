@@ -74,7 +74,7 @@ struct invocation {
 	bool print_plan;		/* done by main: a verb never sees it set */
 	char plan_path[4096];		/* "" when the workload comes from flags */
 	struct workload workload;
-	uint64_t workload_seen;		/* bit i: row i of workload_fields was given */
+	field_bits workload_seen;	/* rows of workload_fields that were given */
 
 	/* run, replay: a new file for what each request did; "" */
 	char record[4096];
@@ -115,6 +115,10 @@ struct invocation {
 	bool client;
 	uint32_t active_ppm;
 	uint64_t active_bytes;
+
+	/* trim */
+	bool deep, all_mounts;
+	uint32_t accept;		/* 1 = partial */
 };
 
 struct example {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/runner.h"
 
+#include <string.h>
+
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "cli/stop.h"
@@ -30,6 +32,23 @@ static int print_result(const struct invocation *inv, const struct runner *runne
 	return printed != EXIT_DONE ? printed : exit_code;
 }
 
+/* Who reads another tool's documents gets one, also when nothing was run. */
+static int fail(const struct invocation *inv, const struct runner *runner, struct result *result,
+		const struct err *err)
+{
+	struct text text = TEXT_INIT;
+
+	if (runner->report && !inv->json) {
+		result->error_code = err->code;
+		memcpy(result->error_text, err->text, sizeof(result->error_text));
+		memcpy(result->error_hint, err->hint, sizeof(result->error_hint));
+		runner->report(runner->report_ctx, result, &text);
+		print_text(inv, &text);
+		text_done(&text);
+	}
+	return invocation_fail(inv, exit_of_refusal(err->code), err);
+}
+
 /* The result is out already: stdout holds one document. */
 static int recording_failed(const struct err *err)
 {
@@ -49,11 +68,12 @@ static int run_plan(const struct invocation *inv, const struct runner *runner,
 	int r, exit_code;
 
 	progress_init(&progress, inv, runner->plan);
+	progress.header &= !runner->report;
 	options->observer = progress_observer(&progress);
 	r = measure_plan(runner->plan, options, &result, &err);
 	progress_done(&progress);
 	if (r < 0) {
-		exit_code = invocation_fail(inv, exit_of_refusal(r), &err);
+		exit_code = fail(inv, runner, &result, &err);
 	} else {
 		exit_code = print_result(inv, runner, &result);
 		if (options->recording && record_write(files, options->recording, &result, &err) < 0)

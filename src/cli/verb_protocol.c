@@ -117,10 +117,12 @@ static int check_options(const struct invocation *inv, const struct protocol *pr
 		{ "repeat", "three-state techgage" },
 		{ "cell", "steady degrade-recover" },
 		{ "client", "steady" },
+		{ "active-range", "steady" },
+		{ "active-amount", "steady" },
 		{ "plan", "contamination" },
 	};
 	const bool given[] = { inv->idle_ns, inv->cycle_count, inv->cell_ns, inv->client,
-			       inv->plan_path[0] };
+			       inv->active_ppm, inv->active_bytes, inv->plan_path[0] };
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
 		if (given[i] && !strstr(only[i].protocols, protocol->name))
@@ -165,6 +167,8 @@ static int run_named(struct invocation *inv, const struct protocol *protocol)
 		.repeat_count = inv->cycle_count,
 		.cell_ns = inv->cell_ns,
 		.client = inv->client,
+		.active_ppm = inv->active_ppm,
+		.active_bytes = inv->active_bytes,
 		.seed = inv->protocol_seed,
 		.forecast = inv->forecast,
 		.resume = inv->resume,
@@ -324,7 +328,24 @@ static const struct field protocol_options_fields[] = {
 	  .type = FIELD_BOOL,
 	  AT(client),
 	  .group = "Protocol",
-	  .help = "steady with the client's depths, not the enterprise's" },
+	  .help = "steady with the client's depths and active amount, not the enterprise's" },
+	{ .name = "active-range",
+	  .type = FIELD_U32,
+	  .unit = UNIT_PPM,
+	  AT(active_ppm),
+	  .min = 10000,
+	  .max = PPM,
+	  .group = "Protocol",
+	  .help = "share of the capacity steady works in; without it all (the client's other is 75%)" },
+	{ .name = "active-amount",
+	  .type = FIELD_U64,
+	  .unit = UNIT_BYTES,
+	  AT(active_bytes),
+	  .min = 16 * MIB,
+	  .max = INT64_MAX,
+	  .group = "Protocol",
+	  .help = "what steady touches of that, in 2048 segments; without it all, with --client 8g "
+		  "(its other is 16g)" },
 	{ .name = "plan",
 	  .type = FIELD_TEXT,
 	  AT(plan_path),

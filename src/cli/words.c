@@ -140,7 +140,6 @@ static const struct {
 	{ "eta", "use --progress" },
 	{ "stonewall", "phases of a plan follow each other; leave it out" },
 	{ "startdelay", "an idle phase of a plan waits" },
-	{ "invalidate", "direct I/O passes by the page cache; leave it out" },
 	{ "overwrite", "a test file is always laid out before it is read; leave it out" },
 	{ "allow-mounted-write", "nothing mounted is ever written" },
 	{ "force", "there is none; --erase-data=SERIAL names the device it is about" },

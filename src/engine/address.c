@@ -17,7 +17,7 @@ static uint64_t slot_offset(const struct address *a, uint64_t slot)
 	if (!a->piece_slots)
 		return a->range.offset_bytes + slot * a->slot_bytes;
 	piece = slot / a->piece_slots;
-	place = (uint64_t)(((unsigned __int128)random_mix(a->key + piece) * a->cell_room) >> 64);
+	place = (uint64_t)(((unsigned __int128)random_mix(a->piece_key + piece) * a->cell_room) >> 64);
 	return a->range.offset_bytes +
 	       (piece * a->cell_slots + place) * a->range.align_bytes +
 	       (slot - piece * a->piece_slots) * a->slot_bytes;
@@ -31,6 +31,22 @@ static uint64_t next_sequential(struct address *a)
 		a->next = a->first;
 		a->pass_count++;
 	}
+	return slot;
+}
+
+/* As iozone strides: a turn ends two blocks before the last, and the next begins a block later. */
+static uint64_t next_strided(struct address *a)
+{
+	const uint64_t slot = a->next;
+
+	a->next += a->stride_slots;
+	if (a->next + 2 < a->slot_count)
+		return slot;
+	if (++a->turn >= a->slot_count) {
+		a->turn = 0;
+		a->pass_count++;
+	}
+	a->next = a->turn;
 	return slot;
 }
 
@@ -155,6 +171,7 @@ static uint64_t next_random(struct address *a)
 		return zoned_slot(a);
 	case ADDRESS_SEQUENTIAL:
 	case ADDRESS_SEQUENTIAL_SIZES:
+	case ADDRESS_STRIDED:
 	case ADDRESS_PERMUTED:
 		break;
 	}
@@ -181,6 +198,8 @@ uint64_t address_next_other(struct address *a, uint32_t length_bytes)
 		return slot_offset(a, next_sequential(a));
 	case ADDRESS_SEQUENTIAL_SIZES:
 		return slot_offset(a, next_of_sizes(a, length_bytes));
+	case ADDRESS_STRIDED:
+		return slot_offset(a, next_strided(a));
 	case ADDRESS_PERMUTED:
 		return slot_offset(a, next_permuted(a));
 	default:
@@ -209,6 +228,7 @@ uint64_t address_pass_count(const struct address *a)
 {
 	switch (a->mode) {
 	case ADDRESS_SEQUENTIAL:
+	case ADDRESS_STRIDED:
 		return a->end - a->first;
 	case ADDRESS_PERMUTED:
 		return (a->slot_count - a->pass_start + a->step - 1) / a->step;
@@ -219,6 +239,8 @@ uint64_t address_pass_count(const struct address *a)
 
 static enum address_mode mode_of(const struct workload *workload)
 {
+	if (!workload_is_random(workload) && workload->stride_wraps && workload->stride_bytes)
+		return ADDRESS_STRIDED;
 	if (!workload_is_random(workload))
 		return workload->size_mix.count > 1 && !workload->stride_bytes
 			       ? ADDRESS_SEQUENTIAL_SIZES
@@ -289,6 +311,9 @@ static int init_slots(struct address *a, const struct workload *workload, struct
 		return err_set(err, -EINVAL, "backwards takes one block size, not several");
 	a->slot_bytes = slot_bytes_of(a->mode, workload, &a->range);
 	a->slot_count = slots_in(a, a->range.size_bytes);
+	a->stride_slots = workload->stride_bytes / a->slot_bytes;
+	if (a->mode == ADDRESS_STRIDED && (workload->stride_bytes % a->slot_bytes || workload->backwards))
+		return err_set(err, -EINVAL, "stride-wraps takes a stride of whole blocks, forwards");
 	if (workload->segment_count && cut_in_pieces(a, workload->segment_count, err) < 0)
 		return err->code;
 	if (!a->slot_count)
@@ -357,11 +382,13 @@ int address_init(struct address *a, const struct workload *workload,
 		.random_below = (uint64_t)workload->random_ppm * WHOLE / PPM,
 		.key = random_mix(seed),
 	};
+	a->piece_key = workload->segment_seed ? random_mix(workload->segment_seed) : a->key;
 	r = init_slots(a, workload, err ? err : &local);
 	if (r < 0)
 		return r;
 	if (job_count > a->slot_count && (a->mode == ADDRESS_PERMUTED ||
 					  a->mode == ADDRESS_SEQUENTIAL ||
+					  a->mode == ADDRESS_STRIDED ||
 					  a->mode == ADDRESS_SEQUENTIAL_SIZES))
 		return err_set(err, -EINVAL, "%u jobs cannot share a range of %llu blocks",
 			       job_count, (unsigned long long)a->slot_count);
@@ -373,6 +400,7 @@ int address_init(struct address *a, const struct workload *workload,
 	a->end = (uint64_t)((unsigned __int128)a->slot_count * (job_index + 1) / job_count);
 	a->pass_start = job_index;
 	a->next = a->mode == ADDRESS_PERMUTED ? job_index : a->first;
+	a->turn = a->first;
 	a->follow = a->slot_count;
 	a->is_uniform = a->mode == ADDRESS_UNIFORM && !a->piece_slots && a->random_below == WHOLE;
 	return 0;

@@ -9,7 +9,9 @@
  * Every start is a slot: offset_bytes + n * slot_bytes, slot_bytes a multiple of the
  * alignment. Which slots there are:
  *	sequential	one per block (rounded up to the alignment), or per stride_bytes; with
- *			several sizes one per alignment, each request following the last
+ *			several sizes one per alignment, each request following the last;
+ *			with stride_wraps one per block, a stride between two, each turn
+ *			beginning a block after the one before
  *	random, repeat	one per alignment, so blocks may overlap
  *	random		one per largest block: disjoint, each exactly once in a pass, a new order
  *			each pass
@@ -56,6 +58,7 @@ uint64_t permutation_at(const struct permutation *p, uint64_t index);	/* bijecti
 enum address_mode {
 	ADDRESS_SEQUENTIAL,
 	ADDRESS_SEQUENTIAL_SIZES,	/* requests of several sizes, end to end */
+	ADDRESS_STRIDED,		/* strides that wrap */
 	ADDRESS_PERMUTED,
 	ADDRESS_UNIFORM,
 	ADDRESS_ZIPF,
@@ -77,9 +80,11 @@ struct address {
 	uint64_t pass_count;		/* full passes taken */
 	uint64_t random_below;		/* random_ppm, of 2^32; 2^32 = always */
 	uint64_t follow;		/* random_ppm: the slot behind the last request */
+	uint64_t stride_slots, turn;	/* strided: the slot this turn began with */
 	bool backwards;
 
 	uint64_t piece_slots;		/* segments: slots in each; 0 = not cut in pieces */
+	uint64_t piece_key;		/* where they lie */
 	uint64_t cell_slots;		/* alignments in a cell */
 	uint64_t cell_room;		/* where in its cell a piece may start, in alignments */
 

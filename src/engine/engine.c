@@ -163,6 +163,44 @@ static void add_replayed(struct measurement *m, const struct worker *w)
 	};
 }
 
+/* 1, 2-3, 4-7, ... 64 and more */
+static size_t depth_step(uint32_t count)
+{
+	size_t step = 0;
+
+	while (count >>= 1)
+		step++;
+	return step < MEASUREMENT_STEPS ? step : MEASUREMENT_STEPS - 1;
+}
+
+/* 0, 1-4, 5-8, ... 33-64, more */
+static size_t batch_step(uint32_t count)
+{
+	size_t step = count > 0;
+
+	for (uint32_t end = 4; count > end && step < MEASUREMENT_STEPS - 1; end *= 2)
+		step++;
+	return step;
+}
+
+/* Returns how many requests there were; depth_sum grows by those in flight with each. */
+static uint64_t add_batches(struct measurement *m, const struct worker *w, double *depth_sum)
+{
+	uint64_t total = 0;
+
+	/* Empty batches are polls in vain, not batches. */
+	for (uint32_t n = 1; n <= w->depth_count; n++) {
+		m->depth_counts[depth_step(n)] += w->flying_counts[n];
+		m->push_counts[batch_step(n)] += w->push_counts[n];
+		m->reap_counts[batch_step(n)] += w->reap_counts[n];
+		total += w->flying_counts[n];
+		*depth_sum += (double)n * (double)w->flying_counts[n];
+		if (w->flying_counts[n] && n > m->depth_max)
+			m->depth_max = n;
+	}
+	return total;
+}
+
 static void add_worker(struct measurement *m, const struct worker *w)
 {
 	const double cpu_ns = (double)(w->user_ns + w->system_ns);
@@ -173,14 +211,19 @@ static void add_worker(struct measurement *m, const struct worker *w)
 	m->user_ns += w->user_ns;
 	m->system_ns += w->system_ns;
 	m->voluntary_switch_count += w->voluntary_switch_count;
+	m->involuntary_switch_count += w->involuntary_switch_count;
+	m->major_fault_count += w->major_fault_count;
+	m->minor_fault_count += w->minor_fault_count;
+	m->transaction_count += w->transaction_count;
+	m->transaction_ns += w->transaction_ns;
+	if (w->transaction_ns_max > m->transaction_ns_max)
+		m->transaction_ns_max = w->transaction_ns_max;
 	m->punted_count += w->punted_count;
 	m->unserved_count += w->unserved_count;
 	if (w->is_replay)
 		add_replayed(m, w);
 	if (w->backlog_ns_max > m->backlog_ns_max)
 		m->backlog_ns_max = w->backlog_ns_max;
-	if (w->depth_max > m->depth_max)
-		m->depth_max = w->depth_max;
 	if (w->batch_max > m->batch_count)
 		m->batch_count = w->batch_max;
 	if (m->duration_ns && cpu_ns / (double)m->duration_ns > m->worker_cpu_max)
@@ -206,7 +249,8 @@ static int tell(struct measurement *m, const struct work *work, struct err *err)
 	struct worker *workers = work->workers;
 	const uint32_t count = work->workload->job_count;
 	struct recorder **recorders = calloc(count, sizeof(struct recorder *));
-	uint64_t depth_sum = 0, depth_samples = 0, last_ns = work->start_ns;
+	uint64_t request_count = 0, last_ns = work->start_ns;
+	double depth_sum = 0;
 	int r;
 
 	if (!recorders)
@@ -215,14 +259,13 @@ static int tell(struct measurement *m, const struct work *work, struct err *err)
 		recorders[i] = &workers[i].recorder;
 		if (workers[i].recorder.last_ns > last_ns)
 			last_ns = workers[i].recorder.last_ns;
-		depth_sum += workers[i].depth_sum;
-		depth_samples += workers[i].depth_samples;
+		request_count += add_batches(m, &workers[i], &depth_sum);
 	}
 	m->seed = work->seed;
 	m->start_ns = work->start_ns;
 	m->duration_ns = last_ns - work->start_ns;
 	m->wait_count = work->wait_count;
-	m->depth_mean = depth_samples ? (double)depth_sum / (double)depth_samples : 0;
+	m->depth_mean = request_count ? depth_sum / (double)request_count : 0;
 	snprintf(m->engine, sizeof(m->engine), "%s", work->ops->name);
 	memcpy(m->queue_mode, workers[0].queue_mode, sizeof(m->queue_mode));
 	for (uint32_t i = 0; i < count; i++)

@@ -18,6 +18,9 @@
  * With fdatasync_count or fsync_count 1, a write is done when its sync is: it holds its place
  * in the depth, and its latency runs, until then. With more, a sync is a request like others.
  *
+ * end_fsync is each job's: one fsync once its last write is done, and the job with it; what the
+ * group or an error ended has none.
+ *
  * ENGINE_AUTO is io_uring at every depth, so that depths compare; with one exception: depth 1
  * with a sync after each write uses the sync engine, because io_uring hands each fsync to a
  * kernel thread and one would measure that thread's wake-up.

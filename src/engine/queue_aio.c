@@ -19,6 +19,7 @@ struct queue_aio {
 	io_context_t context;
 	const struct clock *clock;
 	int fd;
+	const struct target_part *parts;	/* borrowed; NULL: fd alone */
 	bool is_device;
 	uint32_t depth_count;
 	uint32_t pending_count;		/* pushed, not yet taken by the kernel */
@@ -91,6 +92,7 @@ static int aio_open(struct queue **ret, struct target *target,
 	q->queue.target = target;
 	q->clock = options->clock;
 	q->fd = target->fd;
+	q->parts = target->parts;
 	q->is_device = queue_sys_is_device(target->fd);
 	q->depth_count = options->depth_count;
 	if (!allocate(q)) {
@@ -110,21 +112,23 @@ static int aio_open(struct queue **ret, struct target *target,
 
 static void prepare(struct queue_aio *q, struct iocb *iocb, const struct io *io)
 {
+	const int fd = q->parts ? q->parts[io->part].fd : q->fd;
+
 	assert(io->kind != IO_TRIM);
 	switch ((enum io_kind)io->kind) {
 	case IO_READ:
-		io_prep_pread(iocb, q->fd, io->buffer, io->length_bytes,
+		io_prep_pread(iocb, fd, io->buffer, io->length_bytes,
 			      (long long)io->offset_bytes);
 		break;
 	case IO_WRITE:
-		io_prep_pwrite(iocb, q->fd, io->buffer, io->length_bytes,
+		io_prep_pwrite(iocb, fd, io->buffer, io->length_bytes,
 			       (long long)io->offset_bytes);
 		break;
 	case IO_FSYNC:
-		io_prep_fsync(iocb, q->fd);
+		io_prep_fsync(iocb, fd);
 		break;
 	case IO_FDATASYNC:
-		io_prep_fdsync(iocb, q->fd);
+		io_prep_fdsync(iocb, fd);
 		break;
 	case IO_TRIM:
 		break;
@@ -151,7 +155,8 @@ static void aio_push(struct queue *queue, const struct io *ios, uint32_t count)
 		struct iocb *iocb = &q->iocbs[ios[i].tag];
 
 		if (ios[i].kind == IO_TRIM) {
-			keep_local(q, ios[i].tag, queue_sys_call(q->fd, q->is_device, &ios[i]));
+			keep_local(q, ios[i].tag,
+				   queue_sys_target_call(queue->target, q->is_device, &ios[i]));
 			q->queue.facts.enter_count++;
 			continue;
 		}

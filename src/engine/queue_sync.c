@@ -14,7 +14,6 @@
  */
 struct queue_sync {
 	struct queue queue;
-	int fd;
 	bool is_device;
 	uint32_t head, count, room;	/* a ring of requests that wait */
 	struct io ios[];
@@ -33,7 +32,6 @@ static int sync_open(struct queue **ret, struct target *target,
 			       options->depth_count);
 	q->queue.ops = &queue_sync;
 	q->queue.target = target;
-	q->fd = target->fd;
 	q->is_device = queue_sys_is_device(target->fd);
 	q->room = options->depth_count;
 	snprintf(q->queue.facts.mode, sizeof(q->queue.facts.mode), "sync: pread, pwrite");
@@ -71,7 +69,7 @@ static int sync_reap(struct queue *queue, struct io_done *done, uint32_t min_cou
 	if (q->count == 0 || max_count == 0)
 		return 0;
 	done->tag = io->tag;
-	done->result = queue_sys_call(q->fd, q->is_device, io);
+	done->result = queue_sys_target_call(queue->target, q->is_device, io);
 	done->done_ns = 0;
 	q->queue.facts.enter_count++;
 	q->count--;

@@ -46,6 +46,14 @@ int32_t queue_sys_call(int fd, bool is_device, const struct io *io)
 	return r < 0 ? -errno : (int32_t)r;
 }
 
+int32_t queue_sys_target_call(const struct target *target, bool is_device, const struct io *io)
+{
+	const struct target_part *part = target->parts ? &target->parts[io->part] : NULL;
+
+	return part ? queue_sys_call(part->fd, part->is_device, io) :
+		      queue_sys_call(target->fd, is_device, io);
+}
+
 bool queue_sys_is_device(int fd)
 {
 	struct stat st;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/defer.h"
 #include "engine/queue_sys.h"
 
 /*
@@ -26,6 +27,7 @@ struct queue_uring {
 	bool has_deadline;		/* IORING_FEAT_EXT_ARG */
 	bool has_trim;			/* IORING_OP_FALLOCATE, on files */
 	int fd;				/* or 0, the index of the registered one */
+	const struct target_part *parts;	/* borrowed; NULL: fd alone */
 	uint8_t read_opcode, write_opcode;
 	uint32_t pending_count;		/* pushed, not yet submitted */
 	uint32_t in_flight_count;	/* submitted, not yet taken */
@@ -108,6 +110,19 @@ static bool register_pool(struct queue_uring *q, const struct queue_options *opt
 	       io_uring_register_buffers(&q->ring, &iov, 1) == 0;
 }
 
+static bool register_files(struct queue_uring *q)
+{
+	const struct target *target = q->queue.target;
+	const uint32_t count = target->part_count;
+	DEFER(defer_free) int *fds = count ? calloc(count, sizeof(*fds)) : NULL;
+
+	if (!count)
+		return io_uring_register_files(&q->ring, &q->fd, 1) == 0;
+	for (uint32_t i = 0; fds && i < count; i++)
+		fds[i] = q->parts[i].fd;
+	return fds && io_uring_register_files(&q->ring, fds, count) == 0;
+}
+
 static void uring_register(struct queue_uring *q, const struct queue_options *options,
 			   const char *setup_name)
 {
@@ -115,7 +130,7 @@ static void uring_register(struct queue_uring *q, const struct queue_options *op
 	struct io_uring_probe *probe;
 	bool fixed_buffers, fixed_ring;
 
-	q->fixed_file = io_uring_register_files(&q->ring, &q->fd, 1) == 0;
+	q->fixed_file = register_files(q);
 	if (q->fixed_file)
 		q->fd = 0;
 	fixed_buffers = register_pool(q, options);
@@ -166,6 +181,7 @@ static int uring_open(struct queue **ret, struct target *target,
 	q->clock = options->clock;
 	q->fd = target->fd;
 	q->is_device = queue_sys_is_device(target->fd);
+	q->parts = target->parts;
 	r = uring_setup(q, options->depth_count, &setup_name, err);
 	if (r < 0) {
 		uring_close(&q->queue);
@@ -177,26 +193,27 @@ static int uring_open(struct queue **ret, struct target *target,
 	return 0;
 }
 
-static void prepare(struct queue_uring *q, struct io_uring_sqe *sqe, const struct io *io)
+static inline void prepare(const struct queue_uring *q, int fd, struct io_uring_sqe *sqe,
+			   const struct io *io)
 {
 	switch ((enum io_kind)io->kind) {
 	case IO_READ:
-		io_uring_prep_rw(q->read_opcode, sqe, q->fd, io->buffer, io->length_bytes,
+		io_uring_prep_rw(q->read_opcode, sqe, fd, io->buffer, io->length_bytes,
 				 io->offset_bytes);
 		break;
 	case IO_WRITE:
-		io_uring_prep_rw(q->write_opcode, sqe, q->fd, io->buffer, io->length_bytes,
+		io_uring_prep_rw(q->write_opcode, sqe, fd, io->buffer, io->length_bytes,
 				 io->offset_bytes);
 		break;
 	case IO_TRIM:
-		io_uring_prep_fallocate(sqe, q->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		io_uring_prep_fallocate(sqe, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					(off_t)io->offset_bytes, (off_t)io->length_bytes);
 		break;
 	case IO_FSYNC:
-		io_uring_prep_fsync(sqe, q->fd, 0);
+		io_uring_prep_fsync(sqe, fd, 0);
 		break;
 	case IO_FDATASYNC:
-		io_uring_prep_fsync(sqe, q->fd, IORING_FSYNC_DATASYNC);
+		io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
 		break;
 	}
 	sqe->flags = q->fixed_file ? IOSQE_FIXED_FILE : 0;
@@ -208,7 +225,7 @@ static void trim_now(struct queue_uring *q, const struct io *io)
 {
 	q->local[q->local_count++] = (struct io_done){
 		.tag = io->tag,
-		.result = queue_sys_call(q->queue.target->fd, q->is_device, io),
+		.result = queue_sys_target_call(q->queue.target, q->is_device, io),
 		.done_ns = clock_now_ns(q->clock),
 	};
 	q->queue.facts.enter_count++;
@@ -216,7 +233,16 @@ static void trim_now(struct queue_uring *q, const struct io *io)
 
 static bool is_local(const struct queue_uring *q, const struct io *io)
 {
-	return io->kind == IO_TRIM && (q->is_device || !q->has_trim);
+	const bool is_device = q->parts ? q->parts[io->part].is_device : q->is_device;
+
+	return io->kind == IO_TRIM && (is_device || !q->has_trim);
+}
+
+static int fd_of(const struct queue_uring *q, const struct io *io)
+{
+	if (!q->parts)
+		return q->fd;
+	return q->fixed_file ? io->part : q->parts[io->part].fd;
 }
 
 static void uring_push(struct queue *queue, const struct io *ios, uint32_t count)
@@ -232,7 +258,7 @@ static void uring_push(struct queue *queue, const struct io *ios, uint32_t count
 		if (is_local(q, &ios[i]))
 			trim_now(q, &ios[i]);
 		else
-			prepare(q, &sq->sqes[tail++ & mask], &ios[i]);
+			prepare(q, fd_of(q, &ios[i]), &sq->sqes[tail++ & mask], &ios[i]);
 	}
 	q->pending_count += tail - sq->sqe_tail;
 	sq->sqe_tail = tail;

@@ -15,19 +15,28 @@ static uint64_t amount_bytes(const struct amount *amount, uint64_t whole_bytes)
 	return (uint64_t)((unsigned __int128)whole_bytes * amount->ppm / PPM);
 }
 
+static void widen(struct engine_range *range, uint32_t bytes)
+{
+	if (!range->block_max_bytes || bytes < range->block_min_bytes)
+		range->block_min_bytes = bytes;
+	if (bytes > range->block_max_bytes)
+		range->block_max_bytes = bytes;
+}
+
 static void resolve_sizes(const struct workload *workload, struct engine_range *range)
 {
 	const struct size_mix *mix = &workload->size_mix;
+	const struct access_lines *lines = &workload->lines;
 
-	range->block_min_bytes = range->block_max_bytes = (uint32_t)workload->block_bytes;
-	for (uint32_t i = 0; i < mix->count; i++) {
-		const uint32_t bytes = (uint32_t)mix->sizes[i].bytes;
-
-		if (i == 0 || bytes < range->block_min_bytes)
-			range->block_min_bytes = bytes;
-		if (i == 0 || bytes > range->block_max_bytes)
-			range->block_max_bytes = bytes;
+	for (uint32_t i = 0; i < lines->count; i++) {
+		widen(range, lines->lines[i].bytes);
+		if (lines->lines[i].reply_bytes)
+			widen(range, lines->lines[i].reply_bytes);
 	}
+	for (uint32_t i = 0; i < mix->count; i++)
+		widen(range, (uint32_t)mix->sizes[i].bytes);
+	if (!range->block_max_bytes)
+		widen(range, (uint32_t)workload->block_bytes);
 }
 
 /* The largest power of two, at most limit, that all sizes are multiples of. */
@@ -96,6 +105,33 @@ static int check_trace_granule(const struct engine_range *range, struct err *err
 	return err_hint(err, "align=%u rounds them, or direct=0", range->granule_bytes);
 }
 
+static int check_line_granules(const struct access_lines *lines, const struct engine_range *range,
+			       struct err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < lines->count; i++) {
+		r = check_granule("access-lines: size", lines->lines[i].bytes, range, err);
+		if (r == 0)
+			r = check_granule("access-lines: align", lines->lines[i].align_bytes, range,
+					  err);
+		if (r == 0)
+			r = check_granule("access-lines: reply", lines->lines[i].reply_bytes, range,
+					  err);
+		/* One aligned place at least must hold the largest request. */
+		if (r == 0 && lines->lines[i].align_bytes &&
+		    (range->offset_bytes + lines->lines[i].align_bytes - 1) /
+					    lines->lines[i].align_bytes *
+					    lines->lines[i].align_bytes +
+				    range->block_max_bytes >
+			    range->offset_bytes + range->size_bytes)
+			r = err_set(err, -EFBIG,
+				    "access-lines: no start aligned to %u has room for %u bytes",
+				    lines->lines[i].align_bytes, range->block_max_bytes);
+	}
+	return r;
+}
+
 static int check_granules(const struct workload *workload, const struct engine_range *range,
 			  struct err *err)
 {
@@ -108,6 +144,8 @@ static int check_granules(const struct workload *workload, const struct engine_r
 		r = check_granule("offset", range->offset_bytes, range, err);
 	if (r == 0 && workload->stride_bytes)
 		r = check_granule("stride", workload->stride_bytes, range, err);
+	if (workload->lines.count)
+		return r == 0 ? check_line_granules(&workload->lines, range, err) : r;
 	if (r == 0 && workload->size_mix.count == 0)
 		r = check_granule("bs", workload->block_bytes, range, err);
 	for (uint32_t i = 0; r == 0 && i < workload->size_mix.count; i++)
@@ -149,6 +187,10 @@ static int resolve_extent(const struct workload *workload, const struct target_i
 	if (range->size_bytes < range->block_max_bytes)
 		return too_small(range, info, "a request", range->block_max_bytes, err);
 	range->span_bytes = workload->segment_count ? rest_bytes : range->size_bytes;
+	if (workload->segment_range.bytes || workload->segment_range.ppm)
+		range->span_bytes = amount_bytes(&workload->segment_range, info->size_bytes);
+	if (range->span_bytes > rest_bytes)
+		return too_small(range, info, "a segment-range", range->span_bytes, err);
 	return 0;
 }
 

@@ -418,6 +418,31 @@ static void segments_are_spread_do_not_touch_and_are_covered_once(void)
 	CHECK_NEAR((double)places / 64.0, 119.5, 35.0);
 }
 
+/* By their own seed, whatever the order of the requests. */
+static void segments_stay_where_they_are_by_their_own_seed(void)
+{
+	static uint8_t first[64 * 256];
+	struct address_range range = range_of(64 * 16 * ALIGN, ALIGN);
+	struct workload w = workload_of(RW_RANDREAD);
+
+	range.span_bytes = 64 * 256 * ALIGN;
+	w.segment_count = 64;
+	for (uint64_t run = 0; run < 3; run++) {
+		w.segment_seed = run < 2 ? 7 : 8;
+		memset(seen, 0, sizeof(seen));
+		CHECK_EQ(address_init(&a, &w, &range, 0, 1, run + 1, NULL), 0);
+		for (int i = 0; i < 1024; i++)
+			seen[next_unit(&a, ALIGN, ALIGN)] = 1;
+		for (uint64_t i = 0; run == 0 && i < sizeof(first); i++)
+			first[i] = seen[i] != 0;
+		uint64_t differ = 0;
+
+		for (uint64_t i = 0; i < sizeof(first); i++)
+			differ += first[i] != (seen[i] != 0);
+		CHECK_EQ(differ > 0, run == 2);
+	}
+}
+
 static void a_sequential_pass_goes_through_segments_in_order(void)
 {
 	struct address_range range = range_of(4 * 3 * ALIGN, ALIGN);
@@ -504,6 +529,7 @@ TESTS(
 	TEST(normal_shares_are_those_of_the_bell),
 	TEST(zones_lie_in_order_with_their_shares),
 	TEST(segments_are_spread_do_not_touch_and_are_covered_once),
+	TEST(segments_stay_where_they_are_by_their_own_seed),
 	TEST(a_sequential_pass_goes_through_segments_in_order),
 	TEST(what_cannot_be_is_said_in_a_sentence),
 	TEST(one_seed_one_sequence_and_each_job_its_own),

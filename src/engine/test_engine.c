@@ -24,6 +24,12 @@ static void a_closed_loop_keeps_its_depth(void)
 	CHECK_EQ(m.depth_max, 4);
 	CHECK_EQ(fake.flying_max, 4);
 	CHECK_NEAR(m.depth_mean, 4.0, 0.01);
+	/* One batch of 4 each millisecond: with each request 4 are in flight. */
+	CHECK_EQ(m.depth_counts[2], 4000);
+	CHECK_EQ(m.push_counts[1], 1000);
+	CHECK_EQ(m.reap_counts[1], 1000);
+	CHECK_EQ(m.depth_counts[0] + m.depth_counts[1] + m.depth_counts[3], 0);
+	CHECK_EQ(m.push_counts[0] + m.push_counts[2] + m.reap_counts[0], 0);
 	CHECK(!m.interrupted && !m.ended_early);
 	CHECK(m.lateness == NULL);
 	measurement_done(&m);

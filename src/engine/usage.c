@@ -25,6 +25,9 @@ void worker_usage_begin(struct worker *w)
 	w->user_ns = timeval_ns(&usage.ru_utime);
 	w->system_ns = timeval_ns(&usage.ru_stime);
 	w->voluntary_switch_count = (uint64_t)usage.ru_nvcsw;
+	w->involuntary_switch_count = (uint64_t)usage.ru_nivcsw;
+	w->major_fault_count = (uint64_t)usage.ru_majflt;
+	w->minor_fault_count = (uint64_t)usage.ru_minflt;
 }
 
 static uint64_t switches_of(const char *tid)
@@ -98,4 +101,7 @@ void worker_usage_end(struct worker *w)
 	w->user_ns = timeval_ns(&usage.ru_utime) - w->user_ns;
 	w->system_ns = timeval_ns(&usage.ru_stime) - w->system_ns;
 	w->voluntary_switch_count = (uint64_t)usage.ru_nvcsw - w->voluntary_switch_count;
+	w->involuntary_switch_count = (uint64_t)usage.ru_nivcsw - w->involuntary_switch_count;
+	w->major_fault_count = (uint64_t)usage.ru_majflt - w->major_fault_count;
+	w->minor_fault_count = (uint64_t)usage.ru_minflt - w->minor_fault_count;
 }

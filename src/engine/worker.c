@@ -118,8 +118,7 @@ static void tick(struct worker *w, uint64_t now_ns)
 	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
 		return;
 	begin_limits(w);
-	w->depth_sum = w->depth_samples = 0;
-	w->depth_max = 0;
+	worker_forget_batches(w);
 	w->backlog_ns_max = 0;
 	worker_usage_begin(w);
 }
@@ -146,12 +145,8 @@ static inline bool is_over(struct worker *w, uint64_t now_ns)
 
 static inline void pushed(struct worker *w, uint32_t count)
 {
-	const uint32_t flying = in_flight(w);
-
-	w->depth_sum += (uint64_t)flying * count;
-	w->depth_samples += count;
-	if (flying > w->depth_max)
-		w->depth_max = flying;
+	w->flying_counts[in_flight(w)] += count;
+	w->push_counts[count]++;
 	w->queue->ops->push(w->queue, w->ios, count);
 }
 
@@ -290,6 +285,7 @@ static inline __attribute__((always_inline)) void plain_run(struct worker *w, en
 			fail_queue(w, r);
 			return;
 		}
+		w->reap_counts[r]++;
 		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0)) {
 			tick(w, now_ns);
 			plain_complete(w, kind, (uint32_t)r, now_ns);
@@ -401,6 +397,23 @@ static void begin_pause(struct worker *w, uint64_t end_ns)
 	}
 }
 
+/* False when its reply has still to go. */
+static bool end_of_transaction(struct worker *w, uint32_t tag, uint64_t end_ns)
+{
+	const struct line_slot *slot = &w->line_slots[tag];
+	const uint64_t lasted_ns = end_ns - slot->begin_ns;
+
+	if (slot->line->reply_bytes && !slot->is_reply)
+		return false;
+	if (w->recorder.measuring) {
+		w->transaction_count++;
+		w->transaction_ns += lasted_ns;
+		if (lasted_ns > w->transaction_ns_max)
+			w->transaction_ns_max = lasted_ns;
+	}
+	return true;
+}
+
 static void complete(struct worker *w, const struct io_done *done, uint64_t now_ns)
 {
 	struct worker_slot *slot = &w->slots[done->tag];
@@ -419,6 +432,12 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 		record(w, slot, end_ns);
 		if (w->work->map.words)
 			verify_done(w, slot, done->tag);
+		if (w->line_slots && !end_of_transaction(w, done->tag, end_ns)) {
+			if (w->tap)
+				tap_request(w, slot, done, end_ns);
+			w->reply_tags[w->reply_tag_count++] = done->tag;
+			return;
+		}
 	}
 	if (w->tap)
 		tap_request(w, slot, done, end_ns);
@@ -437,12 +456,32 @@ static uint32_t cut(const struct worker *w, uint32_t length_bytes)
 	return (uint32_t)((w->left_bytes + granule - 1) / granule * granule);
 }
 
+/* Of the lines; a burst that is to wait sets when. */
+static void draw_of_lines(struct worker *w, struct io *io)
+{
+	struct lines_request request;
+
+	lines_next(&w->lines, &request);
+	*io = (struct io){
+		.kind = (uint8_t)request.kind,
+		.offset_bytes = request.offset_bytes,
+		.length_bytes = request.length_bytes,
+	};
+	w->drawn_line = request.line;
+	if (request.delay_ns)
+		w->think_until_ns = clock_now_ns(w->work->clock) + request.delay_ns;
+}
+
 static void draw(struct worker *w, struct io *io)
 {
 	uint32_t length_bytes;
 
 	if (w->is_replay) {
 		*io = player_take(&w->player);
+		return;
+	}
+	if (w->lines.lines) {
+		draw_of_lines(w, io);
 		return;
 	}
 	io->kind = (uint8_t)mix_next(&w->mix, &length_bytes);
@@ -459,6 +498,13 @@ static bool next_request(struct worker *w, struct io *io)
 		*io = (struct io){ .kind = w->sync_kind };
 		w->unsynced_count = 0;
 		return true;
+	}
+	/* Drawn first: the line may say that its burst waits. */
+	if (w->lines.lines && !w->is_drawn) {
+		draw(w, &w->drawn);
+		w->is_drawn = true;
+		if (w->think_until_ns > clock_now_ns(work->clock))
+			return false;
 	}
 	if (w->is_held)
 		*io = w->held;
@@ -480,7 +526,8 @@ static bool next_request(struct worker *w, struct io *io)
 	if (w->left_count != WORK_UNLIMITED)
 		w->left_count--;
 	w->unsynced_count += io->kind == IO_WRITE;
-	if (w->queue->ops->expect && w->left_bytes > 0 && w->left_count > 0 && !w->is_replay) {
+	if (w->queue->ops->expect && !w->lines.lines && !w->is_replay && w->left_bytes > 0 &&
+	    w->left_count > 0) {
 		draw(w, &w->drawn);
 		w->is_drawn = true;
 		w->queue->ops->expect(w->queue, w->drawn.offset_bytes);
@@ -518,6 +565,8 @@ static void occupy(struct worker *w, struct io *io, uint64_t intended_ns, uint64
 		.length_bytes = io->length_bytes,
 		.kind = io->kind,
 	};
+	if (w->line_slots)
+		w->line_slots[tag] = (struct line_slot){ .line = w->drawn_line, .begin_ns = now_ns };
 	if (io->kind == IO_WRITE)
 		content(w, io);
 	else if (io->kind == IO_READ && w->work->map.words)
@@ -563,10 +612,43 @@ static uint32_t start_syncs(struct worker *w, uint64_t now_ns)
 	return count;
 }
 
+/* The answers to what is done, each in its own place in the depth. */
+static uint32_t start_replies(struct worker *w, uint64_t now_ns)
+{
+	uint32_t count = 0;
+
+	while (w->reply_tag_count > 0 && count < w->batch_count) {
+		const uint32_t tag = w->reply_tags[--w->reply_tag_count];
+		struct worker_slot *slot = &w->slots[tag];
+		struct io *io = &w->ios[count++];
+		struct lines_request request;
+
+		lines_reply(&w->lines, w->line_slots[tag].line, (enum io_kind)slot->kind, &request);
+		w->line_slots[tag].is_reply = true;
+		*io = (struct io){
+			.kind = (uint8_t)request.kind,
+			.tag = tag,
+			.buffer = w->pool + tag * w->stride_bytes,
+			.offset_bytes = request.offset_bytes,
+			.length_bytes = request.length_bytes,
+		};
+		*slot = (struct worker_slot){
+			.submit_ns = now_ns,
+			.intended_ns = now_ns,
+			.offset_bytes = request.offset_bytes,
+			.length_bytes = request.length_bytes,
+			.kind = io->kind,
+		};
+		if (io->kind == IO_WRITE)
+			content(w, io);
+	}
+	return count;
+}
+
 /* Pushes what may start, at most a batch; returns how many. */
 static uint32_t start(struct worker *w, uint64_t now_ns)
 {
-	uint32_t count = start_syncs(w, now_ns);
+	uint32_t count = w->reply_tag_count ? start_replies(w, now_ns) : start_syncs(w, now_ns);
 
 	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
 		uint64_t intended_ns = w->open_loop ? due_ns(w) : now_ns;
@@ -590,6 +672,19 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 	return count;
 }
 
+/* The fsync behind the last write; true when it was begun and is to be waited for. */
+static bool start_end_sync(struct worker *w, uint64_t now_ns)
+{
+	if (!w->work->workload->end_fsync || w->end_synced || w->interrupted ||
+	    atomic_load_explicit(&w->work->aborted, memory_order_relaxed))
+		return false;
+	w->end_synced = true;
+	w->ios[0] = (struct io){ .kind = IO_FSYNC };
+	occupy(w, &w->ios[0], now_ns, now_ns);
+	pushed(w, 1);
+	return true;
+}
+
 static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
 {
 	const int r = w->queue->ops->reap(w->queue, w->dones, min_count, w->depth_count,
@@ -602,6 +697,7 @@ static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
 	}
 	if (r == 0)
 		return 0;
+	w->reap_counts[r]++;
 	now_ns = clock_now_ns(w->work->clock);
 	if (recorder_due(&w->recorder, now_ns))
 		tick(w, now_ns);
@@ -655,7 +751,7 @@ static void nap(struct worker *w, uint64_t until_ns)
 static void wait_real(struct worker *w, uint64_t now_ns)
 {
 	const uint64_t start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
-	const uint32_t flying = in_flight(w) - w->sync_tag_count;
+	const uint32_t flying = in_flight(w) - w->sync_tag_count - w->reply_tag_count;
 	uint64_t deadline_ns;
 
 	if (flying == 0 && w->is_held) {
@@ -686,7 +782,7 @@ static void general_run(struct worker *w)
 			tick(w, now_ns);
 		check_over(w, now_ns);
 		count = start(w, now_ns);
-		if (in_flight(w) == 0 && w->draining)
+		if (in_flight(w) == 0 && w->draining && !start_end_sync(w, now_ns))
 			break;
 		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
 			r = collect(w, 0, NEVER_NS);
@@ -701,9 +797,9 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
-	       !w->sync_each && !work->workload->think_ns && !work->map.words && !w->tap &&
-	       !w->is_replay &&
+	return !w->lines.lines && !w->is_replay && !w->open_loop && w->mix.constant &&
+	       w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each && !w->tap &&
+	       !work->workload->think_ns && !work->map.words &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 
@@ -788,7 +884,7 @@ uint64_t worker_step(struct worker *w)
 			tick(w, now_ns);
 		check_over(w, now_ns);
 		count = start(w, now_ns);
-		if (w->draining && in_flight(w) == 0)
+		if (w->draining && in_flight(w) == 0 && !start_end_sync(w, now_ns))
 			finish(w);
 		else if (rounds == STANDSTILL_COUNT)
 			fail_queue(w, -ELOOP);

@@ -16,6 +16,7 @@
 #include "engine/address.h"
 #include "engine/data.h"
 #include "engine/engine.h"
+#include "engine/lines.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
 #include "engine/player.h"
@@ -66,6 +67,13 @@ struct worker_slot {
 	uint8_t kind;			/* enum io_kind it was drawn as */
 };
 
+/* A transaction of access lines: a request, and its reply where it has one. */
+struct line_slot {
+	const struct access_line *line;
+	uint64_t begin_ns;		/* submission of the first */
+	bool is_reply;
+};
+
 struct worker {
 	struct work *work;
 	uint32_t index;
@@ -83,6 +91,10 @@ struct worker {
 	char *pool;
 	size_t pool_bytes, stride_bytes;
 	struct mix mix;
+	struct lines lines;		/* in place of mix and address, where the workload has some */
+	struct line_slot *line_slots;	/* by tag; NULL without lines */
+	uint32_t *reply_tags;		/* requests done, their replies to be pushed */
+	uint32_t reply_tag_count;
 	struct address address;
 	struct pace pace;
 	struct player player;
@@ -99,12 +111,14 @@ struct worker {
 	uint32_t think_left;
 	uint32_t unsynced_count, sync_every;
 	uint8_t sync_kind;		/* enum io_kind */
+	bool end_synced;		/* the fsync behind the last write was begun */
 	bool sync_each;			/* a write is done when its sync is */
 	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
 	uint32_t sync_tag_count;
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
 	bool is_drawn;
+	const struct access_line *drawn_line;
 	struct io held;
 	uint32_t *snapshots;		/* verified reads: words by tag */
 	uint32_t snapshot_units;
@@ -113,11 +127,15 @@ struct worker {
 	struct recorder recorder;
 	struct recorder_mailbox *mailbox;	/* owned; NULL when nobody looks */
 	struct verify_tally tally;
-	uint64_t depth_sum, depth_samples;	/* in flight, over submissions */
-	uint32_t depth_max, batch_max;
+	/* By number, 0 to the depth: one block, owned by the first. One addition a batch each. */
+	uint64_t *flying_counts;	/* requests, by how many were in flight with them */
+	uint64_t *push_counts, *reap_counts;	/* batches, by their size */
+	uint32_t batch_max;
 	uint64_t backlog_ns_max, unserved_count;
 	uint64_t last_late_ns;		/* of the last request that was started */
-	uint64_t user_ns, system_ns, voluntary_switch_count;
+	uint64_t user_ns, system_ns, voluntary_switch_count, involuntary_switch_count;
+	uint64_t major_fault_count, minor_fault_count;
+	uint64_t transaction_count, transaction_ns, transaction_ns_max;
 	uint64_t punted_count;
 	bool interrupted;
 	char queue_mode[96];
@@ -153,10 +171,13 @@ void worker_run(struct worker *w);
  */
 uint64_t worker_step(struct worker *w);
 
+/* What was counted of batches so far belongs to the ramp. */
+void worker_forget_batches(struct worker *w);
+
 /* Share of an amount split evenly over jobs; the first take the rest. */
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
 
-/* usage.c: CPU time and switches of the calling thread since worker_usage_begin. */
+/* usage.c: CPU time, switches and page faults of the calling thread since worker_usage_begin. */
 void worker_usage_begin(struct worker *w);
 void worker_usage_end(struct worker *w);
 /* Requests handed to kernel threads; after the recorder's end, before the queue's. */

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "engine/queue_parts.h"
+
 #define PAGE_BYTES 4096u
 #define HUGE_BYTES (2u << 20)
 
@@ -70,12 +72,22 @@ static int allocate(struct worker *w, struct err *err)
 	w->ios = calloc(depth, sizeof(*w->ios));
 	w->dones = calloc(depth, sizeof(*w->dones));
 	w->offsets = calloc(depth, sizeof(*w->offsets));
-	if (!w->slots || !w->free_tags || !w->sync_tags || !w->ios || !w->dones || !w->offsets)
+	w->flying_counts = calloc(3 * (depth + 1), sizeof(*w->flying_counts));
+	if (!w->slots || !w->free_tags || !w->sync_tags || !w->ios || !w->dones || !w->offsets ||
+	    !w->flying_counts)
 		return err_set(err, -ENOMEM, "no memory for depth %u", w->depth_count);
+	w->push_counts = w->flying_counts + depth + 1;
+	w->reap_counts = w->push_counts + depth + 1;
 	if (unit_bytes) {
 		w->snapshot_units = w->work->range.block_max_bytes / unit_bytes;
 		w->snapshots = calloc(depth * w->snapshot_units, sizeof(*w->snapshots));
 		if (!w->snapshots)
+			return err_set(err, -ENOMEM, "no memory for depth %u", w->depth_count);
+	}
+	if (w->work->workload->lines.count) {
+		w->line_slots = calloc(depth, sizeof(*w->line_slots));
+		w->reply_tags = calloc(depth, sizeof(*w->reply_tags));
+		if (!w->line_slots || !w->reply_tags)
 			return err_set(err, -ENOMEM, "no memory for depth %u", w->depth_count);
 	}
 	/* The lowest tag is taken first: few in flight use few buffers. */
@@ -89,7 +101,8 @@ static int allocate(struct worker *w, struct err *err)
 static int init_recorder(struct worker *w, struct err *err)
 {
 	const struct workload *workload = w->work->workload;
-	const bool syncs = workload->fsync_count || workload->fdatasync_count || w->is_replay;
+	const bool syncs = workload->fsync_count || workload->fdatasync_count ||
+			   workload->end_fsync || w->is_replay;
 
 	return recorder_init(&w->recorder,
 			     &(struct recorder_options){
@@ -119,6 +132,9 @@ static int init_draws(struct worker *w, struct err *err)
 
 	if (w->is_replay)
 		return player_init(&w->player, work->trace, work->workload, range, err);
+	lines_init(&w->lines, work->workload, range, random_mix(work->seed + 0x7000u + w->index));
+	if (w->lines.lines)
+		return 0;
 	mix_init(&w->mix, work->workload, random_mix(work->seed + 0x5000u + w->index));
 	return address_init(&w->address, work->workload, &where, w->index,
 			    work->workload->job_count, work->seed, err);
@@ -175,6 +191,12 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 	return r;
 }
 
+void worker_forget_batches(struct worker *w)
+{
+	memset(w->flying_counts, 0,
+	       3 * ((size_t)w->depth_count + 1) * sizeof(*w->flying_counts));
+}
+
 void worker_done(struct worker *w)
 {
 	assert(!w->queue);
@@ -186,9 +208,12 @@ void worker_done(struct worker *w)
 	free(w->slots);
 	free(w->free_tags);
 	free(w->sync_tags);
+	free(w->line_slots);
+	free(w->reply_tags);
 	free(w->ios);
 	free(w->dones);
 	free(w->offsets);
+	free(w->flying_counts);
 	free(w->snapshots);
 	*w = (struct worker){ 0 };
 }
@@ -233,7 +258,9 @@ int worker_open(struct worker *w)
 	struct queue *queue;
 	int r;
 
-	r = work->ops->open(&queue, work->target, &options, &w->err);
+	r = work->target->part_count ?
+		    queue_parts_open(&queue, work->ops, work->target, &options, &w->err) :
+		    work->ops->open(&queue, work->target, &options, &w->err);
 	if (r < 0)
 		return r;
 	if (*work->workload->filter) {

@@ -64,10 +64,23 @@ bool any_workload(const struct audit_facts *facts, bool (*is)(const struct workl
 {
 	if (facts->measurement)
 		return is(&facts->measurement->workload);
-	for (size_t i = 0; i < facts->result->measurement_count; i++)
-		if (is(&facts->result->measurements[i].workload))
+	for (size_t i = 0; i < facts->result->measurement_count; i++) {
+		const struct measurement *m = &facts->result->measurements[i];
+
+		if (is_on_target(facts, m) && is(&m->workload))
 			return true;
+	}
 	return false;
+}
+
+/* Targets in one place, such as two files in a directory, are told of together. */
+bool is_on_target(const struct audit_facts *facts, const struct measurement *m)
+{
+	const struct result *result = facts->result;
+	const struct target_info *info =
+		m->target_index ? &result->more_targets[m->target_index - 1] : &result->target;
+
+	return result->more_target_count == 0 || strcmp(info->path, facts->info->path) == 0;
 }
 
 bool is_device_path(const struct target_info *info)
@@ -76,17 +89,29 @@ bool is_device_path(const struct target_info *info)
 	       info->kind == TARGET_BLOCK;
 }
 
+static bool is_in(const struct audit_rule *rule, enum audit_scope scope,
+		  const struct audit_facts *facts)
+{
+	if (rule->scope == AUDIT_RUN)
+		return scope == AUDIT_TARGET && !facts->run_told;
+	return rule->scope == scope;
+}
+
 static void audit(struct result *result, const struct audit_facts *facts, enum audit_scope scope)
 {
 	for (const struct audit_rule *rule = audit_rules; rule->code; rule++) {
 		struct finding said = { .severity = rule->severity };
 		struct finding *kept;
 
-		if (rule->scope != scope || !rule->look(facts, &said))
+		if (!is_in(rule, scope, facts) || !rule->look(facts, &said))
 			continue;
 		kept = result_find(result, rule->code, said.severity,
 				   facts->measurement ? facts->measurement->name : "");
-		memcpy(kept->text, said.text, sizeof(kept->text));
+		if (facts->subject && rule->scope == AUDIT_TARGET)
+			snprintf(kept->text, sizeof(kept->text), "%.64s: %.250s", facts->subject,
+				 said.text);
+		else
+			memcpy(kept->text, said.text, sizeof(kept->text));
 		memcpy(kept->remedy, said.remedy, sizeof(kept->remedy));
 	}
 }
@@ -146,7 +171,7 @@ const struct audit_rule audit_rules[] = {
 	  "the partition starts, or the test file lies, off the physical blocks", look_partition },
 	{ "smaller-than-cache", SEVERITY_WARNING, AUDIT_TARGET,
 	  "the range tested fits into a cache", look_small },
-	{ "too-short", SEVERITY_INFO, AUDIT_TARGET,
+	{ "too-short", SEVERITY_INFO, AUDIT_RUN,
 	  "too little time to tell level from drifting, or to meet a cache's end", look_too_short },
 	{ "cgroup-limit", SEVERITY_WARNING, AUDIT_TARGET,
 	  "a control group limits I/O to the device", look_cgroup },
@@ -156,7 +181,7 @@ const struct audit_rule audit_rules[] = {
 	  "a process in user space serves the file system", look_fuse },
 	{ "fs-cow", SEVERITY_WARNING, AUDIT_TARGET,
 	  "overwriting allocates anew instead of writing in place", look_cow },
-	{ "cpu-governor", SEVERITY_WARNING, AUDIT_TARGET,
+	{ "cpu-governor", SEVERITY_WARNING, AUDIT_RUN,
 	  "the CPU frequency follows the load", look_governor },
 	{ "fs-encryption", SEVERITY_INFO, AUDIT_TARGET,
 	  "data is encrypted on its way", look_encryption },
@@ -166,7 +191,7 @@ const struct audit_rule audit_rules[] = {
 	  "the kernel reorders requests before the drive sees them", look_scheduler },
 	{ "write-cache", SEVERITY_INFO, AUDIT_TARGET,
 	  "writes are acknowledged before they are durable", look_write_cache },
-	{ "state-unknown", SEVERITY_INFO, AUDIT_TARGET,
+	{ "state-unknown", SEVERITY_INFO, AUDIT_RUN,
 	  "what the drive went through before is not known", look_state },
 	{ NULL, SEVERITY_INFO, AUDIT_TARGET, NULL, NULL },
 };

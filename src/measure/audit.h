@@ -7,8 +7,9 @@
  * a table; facts are plain data, so that each rule is tested by facts that provoke it and
  * facts that do not.
  *
- * A rule speaks of one measurement (its I/O, its CPU, its counters) or of the target as a
- * whole (file system, machine, state): the latter is said once, however many measurements.
+ * A rule speaks of one measurement (its I/O, its CPU, its counters), of a target as a whole
+ * (file system, stack) or of the run (machine, state): the latter are said once, however many
+ * measurements.
  */
 
 #include "base/err.h"
@@ -44,6 +45,8 @@ struct audit_facts {
 	const struct machine *machine;
 	const struct result *result;		/* the measurements so far, state */
 	const struct measurement *measurement;	/* NULL for rules about the target */
+	const char *subject;		/* which target, where there are several; else NULL */
+	bool run_told;			/* the rules about the run have spoken, for another target */
 	struct audit_place place;
 	struct audit_samples samples;
 
@@ -52,6 +55,8 @@ struct audit_facts {
 	/* What this process asked of the block layer, ramp included. */
 	uint64_t own_read_bytes, own_write_bytes;
 	bool have_own;
+	/* What others of its group moved on the same device, past the page cache. */
+	uint64_t peer_read_bytes, peer_write_bytes;
 	bool direct_refused;		/* O_DIRECT was asked for and not to be had */
 	double ceiling_iops;		/* same workload on the null target; 0 = not measured */
 	double temperature_limit_c;	/* where the drive slows itself down; NaN = not known */
@@ -62,10 +67,10 @@ void audit_facts_init(struct audit_facts *facts);
 
 /* Runs the rules about the measurement: findings carry its name. */
 void audit_measurement(struct result *result, struct audit_facts *facts);
-/* Runs the rules about the target, over all measurements there are. */
+/* Runs the rules about a target, over all measurements of it there are, and those about the run. */
 void audit_target(struct result *result, struct audit_facts *facts);
 
-enum audit_scope { AUDIT_MEASUREMENT, AUDIT_TARGET };
+enum audit_scope { AUDIT_MEASUREMENT, AUDIT_TARGET, AUDIT_RUN };
 
 /*
  * The rules, for `tare help findings`, the manual and the test that each is provoked. look

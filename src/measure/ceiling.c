@@ -12,45 +12,65 @@
 #define CEILING_RUN_NS (100 * MILLISECOND_NS)
 #define BLOCK_BYTES 4096u
 
-static double run_on_null(const struct workload *workload, const struct clock *clock,
-			  struct err *err)
+/* Members that were run on the null target before, and what they did there. */
+struct ceilings {
+	struct ceilings *next;
+	char *key;		/* of all workloads, in words */
+	double iops[];		/* of each member */
+};
+
+static double iops_of(const struct measurement *m)
+{
+	uint64_t count = 0;
+
+	for (int kind = 0; kind < OP_KINDS; kind++)
+		count += kind == OP_SYNC ? 0 : m->ops[kind].count;
+	return m->duration_ns ? (double)count * 1e9 / (double)m->duration_ns : 0;
+}
+
+/* All together: what each did. */
+static int run_on_null(const struct workload *workloads, uint32_t count, const struct clock *clock,
+		       double *ret, struct err *err)
 {
 	const struct target_request request = {
 		.spec = "null:size=64g",
-		.writes = workload_writes(workload),
+		.writes = true,
 		.clock = clock,
 	};
-	const struct engine_options options = { .clock = clock };
-	struct target *target;
-	struct measurement m;
-	uint64_t count = 0;
-	double iops = 0;
+	DEFER(defer_free) struct measurement *m = calloc(count, sizeof(*m));
+	DEFER(defer_free) struct engine_job *jobs = calloc(count, sizeof(*jobs));
+	struct target *target = NULL;
+	int r = m && jobs ? target_open(&target, &request, err) :
+			    err_set(err, -ENOMEM, "no memory for %u measurements", count);
 
-	if (target_open(&target, &request, err) < 0)
-		return -1;
-	measurement_init(&m);
-	if (engine_run(workload, target, &options, &m, err) < 0)
-		iops = -1;
-	for (int kind = 0; kind < OP_KINDS; kind++)
-		count += kind == OP_SYNC ? 0 : m.ops[kind].count;
-	if (iops == 0 && m.duration_ns)
-		iops = (double)count * 1e9 / (double)m.duration_ns;
-	measurement_done(&m);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
+		measurement_init(&m[i]);
+		jobs[i] = (struct engine_job){ .workload = &workloads[i], .target = target, .ret = &m[i] };
+	}
+	r = engine_run_group(jobs, count, &(struct engine_options){ .clock = clock }, err);
+	for (uint32_t i = 0; i < count; i++) {
+		ret[i] = iops_of(&m[i]);
+		measurement_done(&m[i]);
+	}
 	target_close(target);
-	return iops;
+	return r;
 }
 
-double ceiling_iops(const struct workload *workload, const struct clock *clock)
+/* The same requests as fast as they go: no pace, no pauses, nothing but the null target. */
+static struct workload closed_workload(const struct workload *workload)
 {
 	struct workload closed = *workload;
-	double iops;
 
-	/* The same requests as fast as they go: no pace, no pauses, nothing but the null target. */
+	closed.name[0] = '\0';
+	closed.seed = 0;
 	closed.offset = (struct amount){ 0 };
 	closed.size = (struct amount){ 0 };
 	closed.io_size_bytes = 0;
 	closed.runtime_ns = CEILING_RUN_NS;
 	closed.ramp_ns = 0;
+	closed.start_delay_ns = 0;
 	closed.engine = ENGINE_AUTO;
 	closed.rate_iops = 0;
 	closed.burst_count = 0;
@@ -60,8 +80,74 @@ double ceiling_iops(const struct workload *workload, const struct clock *clock)
 	closed.fdatasync_count = 0;
 	closed.verify = false;
 	closed.filter[0] = '\0';
-	iops = run_on_null(&closed, clock, NULL);
-	return iops > 0 ? iops : 0;
+	return closed;
+}
+
+static void add_key(const struct workload *workload, struct text *ret)
+{
+	for (const struct field *field = workload_fields; field->name; field++) {
+		if (field->input_only)
+			continue;
+		field_print(field, workload, ret);
+		text_add(ret, ";");
+	}
+}
+
+static const struct ceilings *find(const struct ceilings *known, const char *key)
+{
+	while (known && strcmp(known->key, key) != 0)
+		known = known->next;
+	return known;
+}
+
+static void keep(struct session *s, const char *key, const double *iops, uint32_t count)
+{
+	struct ceilings *made = malloc(sizeof(*made) + count * sizeof(made->iops[0]));
+
+	if (made)
+		made->key = strdup(key);
+	if (!made || !made->key) {
+		free(made);	/* it will be measured again */
+		return;
+	}
+	memcpy(made->iops, iops, count * sizeof(*iops));
+	made->next = s->ceilings;
+	s->ceilings = made;
+}
+
+void ceiling_iops(struct session *s, const struct member *members, uint32_t count, double *ret)
+{
+	DEFER(defer_free) struct workload *closed = calloc(count, sizeof(*closed));
+	struct text key = TEXT_INIT;
+	const struct ceilings *known;
+
+	memset(ret, 0, count * sizeof(*ret));
+	if (!closed)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		closed[i] = closed_workload(members[i].workload);
+		add_key(&closed[i], &key);
+	}
+	known = find(s->ceilings, text_string(&key));
+	if (known) {
+		memcpy(ret, known->iops, count * sizeof(*ret));
+	} else if (run_on_null(closed, count, &s->clock, ret, NULL) == 0) {
+		keep(s, text_string(&key), ret, count);
+	} else {
+		memset(ret, 0, count * sizeof(*ret));
+	}
+	text_done(&key);
+}
+
+void ceilings_done(struct ceilings *ceilings)
+{
+	while (ceilings) {
+		struct ceilings *next = ceilings->next;
+
+		free(ceilings->key);
+		free(ceilings);
+		ceilings = next;
+	}
 }
 
 /* The best of several batches: others on the machine only ever make it slower. */
@@ -177,11 +263,11 @@ int measure_ceiling(struct ceiling *ret, struct err *err)
 	workload.job_count = 1;
 	workload.runtime_ns = CEILING_RUN_NS;
 	workload.depth_count = 1;
-	found.null_iops_q1 = run_on_null(&workload, &clock, err);
+	r = run_on_null(&workload, 1, &clock, &found.null_iops_q1, err);
 	workload.depth_count = 32;
-	found.null_iops_q32 = found.null_iops_q1 < 0 ? -1 : run_on_null(&workload, &clock, err);
-	if (found.null_iops_q32 < 0)
-		return err ? err->code : -EIO;
-	*ret = found;
-	return 0;
+	if (r == 0)
+		r = run_on_null(&workload, 1, &clock, &found.null_iops_q32, err);
+	if (r == 0)
+		*ret = found;
+	return r;
 }

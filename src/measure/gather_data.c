@@ -28,6 +28,10 @@ struct range {
 	uint64_t start, end;
 };
 
+struct zeros {
+	uint32_t wanted_count, read_count, zero_count;
+};
+
 /* Takes in one extent; returns the bytes of it in the range that hold data. */
 static uint64_t take_extent(const struct fiemap_extent *extent, struct range range,
 			    uint32_t unit_bytes, struct audit_samples *ret)
@@ -101,6 +105,53 @@ static int64_t seek_extents(int fd, struct range range)
 	return (int64_t)data_bytes;
 }
 
+/* What a range of the whole is within one part; empty where they have nothing in common. */
+static struct range range_in_part(const struct target *target, uint32_t index, struct range range)
+{
+	const struct target_part *part = &target->parts[index];
+	const uint64_t end_bytes = part->start_bytes + part->size_bytes;
+	struct range in = { 0, 0 };
+
+	/* Stripes go round all parts: the same share of each, to within one of them. */
+	if (target->stripe_bytes) {
+		in.start = range.start / target->part_count;
+		in.end = range.end / target->part_count;
+	} else if (range.start < end_bytes && range.end > part->start_bytes) {
+		in.start = range.start > part->start_bytes ? range.start - part->start_bytes : 0;
+		in.end = (range.end < end_bytes ? range.end : end_bytes) - part->start_bytes;
+	}
+	return in;
+}
+
+static void extents_of_parts(const struct target *target, struct range range,
+			     struct audit_samples *ret)
+{
+	double hole_bytes = 0, known_bytes = 0;
+
+	for (uint32_t i = 0; i < target->part_count; i++) {
+		const struct range in = range_in_part(target, i, range);
+		const struct target alone = { .info = target->info, .fd = target->parts[i].fd };
+		const double bytes = (double)(in.end - in.start);
+		struct audit_samples one;
+
+		if (in.end <= in.start)
+			continue;
+		gather_extents(&alone, in.start, in.end - in.start, &one);
+		ret->extent_count += one.extent_count;
+		ret->extent_misaligned_count += one.extent_misaligned_count;
+		ret->shared_extents |= one.shared_extents;
+		ret->compressed_extents |= one.compressed_extents;
+		ret->allocated_bytes += one.allocated_bytes;
+		ret->file_bytes += one.file_bytes;
+		if (one.hole_ratio < 0)
+			continue;
+		hole_bytes += one.hole_ratio * bytes;
+		known_bytes += bytes;
+	}
+	if (known_bytes > 0)
+		ret->hole_ratio = hole_bytes / known_bytes;
+}
+
 void gather_extents(const struct target *target, uint64_t offset_bytes, uint64_t size_bytes,
 		    struct audit_samples *ret)
 {
@@ -111,6 +162,10 @@ void gather_extents(const struct target *target, uint64_t offset_bytes, uint64_t
 	struct stat st;
 
 	*ret = (struct audit_samples){ .hole_ratio = -1, .zero_ratio = -1 };
+	if (target->part_count) {
+		extents_of_parts(target, range, ret);
+		return;
+	}
 	if (target->fd < 0 || size_bytes == 0 || fstat(target->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	ret->allocated_bytes = (uint64_t)st.st_blocks * 512;
@@ -127,38 +182,52 @@ static bool is_zeros(const unsigned char *bytes, size_t length)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
 }
 
-void gather_zeros(const struct target *target, uint64_t offset_bytes, uint64_t size_bytes,
-		  struct audit_samples *ret)
+/* Of one file or device; adds to the counts. */
+static void read_zeros(const struct target *target, int target_fd, struct range range,
+		       struct zeros *ret)
 {
 	const uint32_t logical_bytes = target->info.logical_block_bytes;
 	const uint64_t unit_bytes =
 		logical_bytes > ZERO_BLOCK_BYTES ? logical_bytes : ZERO_BLOCK_BYTES;
-	const uint64_t slots = size_bytes / unit_bytes;
+	const uint64_t slots = (range.end - range.start) / unit_bytes;
 	DEFER(defer_free) void *block = aligned_alloc(unit_bytes, unit_bytes);
 	DEFER(defer_close) int fd = -1;
-	uint32_t read_count = 0, zero_count = 0;
 	struct random random;
 	char path[64];
 
 	/* A descriptor of our own: direct whatever the job asked for, so that nothing gets cached. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", target->fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", target_fd);
 	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (fd < 0 || !block || slots == 0)
 		return;
 	/* One block somewhere in each of equal parts; the same blocks on each run. */
-	random_init(&random, size_bytes);
-	for (uint64_t i = 0; i < ZERO_SAMPLES; i++) {
-		const uint64_t first = slots * i / ZERO_SAMPLES;
-		const uint64_t count = slots * (i + 1) / ZERO_SAMPLES - first;
+	random_init(&random, range.end - range.start);
+	for (uint64_t i = 0; i < ret->wanted_count; i++) {
+		const uint64_t first = slots * i / ret->wanted_count;
+		const uint64_t count = slots * (i + 1) / ret->wanted_count - first;
 		const uint64_t slot = first + (count ? random_below(&random, count) : 0);
-		const uint64_t at = (offset_bytes + slot * unit_bytes) / unit_bytes * unit_bytes;
+		const uint64_t at = (range.start + slot * unit_bytes) / unit_bytes * unit_bytes;
 
 		if (pread(fd, block, unit_bytes, (off_t)at) != (ssize_t)unit_bytes)
 			continue;
-		read_count++;
-		zero_count += is_zeros(block, unit_bytes);
+		ret->read_count++;
+		ret->zero_count += is_zeros(block, unit_bytes);
 	}
-	ret->zero_sample_count = read_count;
-	if (read_count)
-		ret->zero_ratio = (double)zero_count / read_count;
+}
+
+void gather_zeros(const struct target *target, uint64_t offset_bytes, uint64_t size_bytes,
+		  struct audit_samples *ret)
+{
+	const struct range range = { offset_bytes, offset_bytes + size_bytes };
+	struct zeros zeros = { .wanted_count = ZERO_SAMPLES };
+
+	if (target->part_count)
+		zeros.wanted_count = (ZERO_SAMPLES - 1) / target->part_count + 1;
+	else
+		read_zeros(target, target->fd, range, &zeros);
+	for (uint32_t i = 0; i < target->part_count; i++)
+		read_zeros(target, target->parts[i].fd, range_in_part(target, i, range), &zeros);
+	ret->zero_sample_count = zeros.read_count;
+	if (zeros.read_count)
+		ret->zero_ratio = (double)zeros.zero_count / zeros.read_count;
 }

@@ -2,57 +2,17 @@
 #include "measure/measure.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/defer.h"
 #include "base/units.h"
 #include "measure/audit.h"
 #include "measure/gather.h"
 #include "measure/session.h"
 #include "model/trace.h"
 #include "state/state.h"
-
-bool session_stopped(const struct session *s)
-{
-	return s->options->stop && *s->options->stop;
-}
-
-int session_fail(struct session *s, const struct err *err)
-{
-	struct result *result = s->result;
-
-	if (result->error_code == 0) {
-		result->error_code = err->code;
-		snprintf(result->error_text, sizeof(result->error_text), "%s", err->text);
-		snprintf(result->error_hint, sizeof(result->error_hint), "%s", err->hint);
-	}
-	return err->code;
-}
-
-static void describe_run(struct session *s)
-{
-	struct result *result = s->result;
-	const time_t now = time(NULL);
-	struct tm utc;
-
-	snprintf(result->version, sizeof(result->version), "%s", TARE_VERSION);
-	gmtime_r(&now, &utc);
-	strftime(result->started_at, sizeof(result->started_at), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	snprintf(result->command, sizeof(result->command), "%s",
-		 s->options->command ? s->options->command : "");
-	gather_machine("", &result->machine);
-}
-
-static void init_clock(struct session *s)
-{
-	if (strncmp(s->spec, "sim:", 4) == 0)
-		clock_init_virtual(&s->clock, &s->virtual_ns);
-	else
-		clock_init_real(&s->clock);
-}
 
 /* Where a workload's range ends, as far as it says so in bytes; 0 = with the target. */
 static uint64_t named_end_bytes(const struct workload *w)
@@ -70,7 +30,7 @@ static const struct workload *plain_workload(void)
 	return &workload;
 }
 
-static int want_measurement(const struct workload *w, struct session_wants *ret, struct err *err)
+static int want_measurement(const struct workload *w, struct seat_wants *ret, struct err *err)
 {
 	const uint64_t end_bytes = named_end_bytes(w);
 	int r = workload_check(w, err);
@@ -102,222 +62,172 @@ static bool step_uses_file(const struct step *step)
 	}
 }
 
-static int gather_wants(const struct plan *plan, struct session_wants *ret, struct err *err)
+static void begin_wants(struct session *s, const struct plan *plan)
 {
-	*ret = (struct session_wants){
-		.first = plain_workload(),
-		.writes = plan_writes(plan),
-		.direct = true,
-		.all_named = true,
-	};
-	bool steps = false;
+	for (uint32_t i = 0; i < s->seat_count; i++) {
+		struct seat *seat = &s->seats[i];
 
-	for (size_t i = 0; i < plan->phase_count; i++) {
-		const struct phase *phase = &plan->phases[i];
-		int r = 0;
-
-		steps |= phase->kind == PHASE_STEP;
-
-		if (phase->kind == PHASE_MEASURE)
-			r = want_measurement(&phase->workload, ret, err);
-		if (phase->kind == PHASE_STEP) {
-			r = step_check(&phase->step, err);
-			ret->uses_file |= step_uses_file(&phase->step);
-		}
-		if (r < 0)
-			return r;
+		seat->asked = plan->target_count ? &plan->targets[i] : NULL;
+		seat->spec = i ? seat->asked->spec : plan->target;
+		seat->wants = (struct seat_wants){
+			.first = plain_workload(),
+			.direct = true,
+			.all_named = true,
+		};
 	}
-	ret->all_named &= ret->measures;
-	if (!ret->measures && !steps)
-		return err_set(err, -EINVAL, "the plan neither measures nor changes a state");
-	return 0;
 }
 
-/* The test file: as asked, else as the phases name it; in whole blocks of 4 KiB. */
-static uint64_t test_file_bytes(const struct session *s, const struct session_wants *wants)
+static int want_phase(struct session *s, const struct phase *phase, struct err *err)
 {
-	uint64_t bytes = s->options->test_file_bytes;
-
-	if (bytes == 0 && wants->all_named)
-		bytes = wants->need_bytes;
-	if (bytes == 0 && !wants->uses_file)
-		bytes = 4 * KIB;
-	return (bytes + 4 * KIB - 1) / (4 * KIB) * (4 * KIB);
-}
-
-int session_open(struct session *s, const struct session_wants *wants, struct err *err)
-{
-	const struct measure_options *options = s->options;
-	const struct workload *first = wants->first;
-	const struct target_request request = {
-		.spec = s->spec,
-		.writes = wants->writes,
-		.buffered = !first->direct,
-		.atime = !first->noatime,
-		.sync_flags = open_mode_sync_flags(first->sync),
-		.size_bytes = test_file_bytes(s, wants),
-		.need_bytes = wants->need_bytes,
-		.erase_serial = options->erase_serial,
-		.expendable_path = options->expendable_path,
-		.clock = &s->clock,
-	};
+	struct seat_wants *own = &s->seats[0].wants, *wants;
 	int r;
 
-	init_clock(s);
-	r = target_open(&s->target, &request, err);
-	if (r < 0)
-		return r;
-	s->mode = open_mode_of(first);
-	s->result->target = s->target->info;
-	return 0;
+	if (phase->kind == PHASE_STEP) {
+		own->uses_file |= step_uses_file(&phase->step);
+		own->writes |= step_writes(&phase->step);
+		return step_check(&phase->step, err);
+	}
+	if (phase->kind != PHASE_MEASURE)
+		return 0;
+	if (phase->target_index >= s->seat_count)
+		return err_set(err, -EINVAL, "%s: the plan has no target %u, only %u of them",
+			       phase->workload.name[0] ? phase->workload.name : "workload",
+			       phase->target_index, s->seat_count);
+	wants = &s->seats[phase->target_index].wants;
+	r = want_measurement(&phase->workload, wants, err);
+	wants->writes |= workload_writes(&phase->workload);
+	return r;
 }
 
-void session_init(struct session *s, const char *spec, const struct measure_options *options,
-		  struct result *result)
+static int gather_wants(struct session *s, const struct plan *plan, struct err *err)
 {
-	*s = (struct session){
-		.spec = spec,
-		.options = options,
-		.result = result,
-		.claim_fd = -1,
-		.samples = { .hole_ratio = -1, .zero_ratio = -1 },
-		.temperature_limit_c = NAN,
-		.temperature_c_max = NAN,
-	};
-	result_init(result);
-	describe_run(s);
-}
+	bool steps = false, measures = false;
+	int r = 0;
 
-void session_done(struct session *s)
-{
-	history_end(s);
-	state_close(s->state);
-	s->state = NULL;
-	target_close(s->target);
-	s->target = NULL;
-	if (s->claim_fd >= 0)
-		close(s->claim_fd);
-	s->claim_fd = -1;
+	begin_wants(s, plan);
+	for (size_t i = 0; r == 0 && i < plan->phase_count; i++) {
+		steps |= plan->phases[i].kind == PHASE_STEP;
+		r = want_phase(s, &plan->phases[i], err);
+	}
+	for (uint32_t i = 0; i < s->seat_count; i++) {
+		s->seats[i].wants.all_named &= s->seats[i].wants.measures;
+		measures |= s->seats[i].wants.measures;
+	}
+	if (r == 0 && !measures && !steps)
+		return err_set(err, -EINVAL, "the plan neither measures nor changes a state");
+	return r;
 }
 
 /* Every phase is resolved before the first byte is written: impossible ones cost nothing. */
+static int check_range(struct session *s, const struct phase *phase, struct err *err)
+{
+	const struct target *own = s->seats[0].target;
+	struct engine_range range;
+	int r;
+
+	if (phase->kind == PHASE_STEP && own->part_count)
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: it works on one file or device, and %s is made of %u",
+			       step_rows[phase->step.kind].name, own->info.spec, own->part_count);
+	if (phase->kind == PHASE_STEP)
+		return state_step_possible(&own->info, &phase->step, err);
+	if (phase->kind != PHASE_MEASURE)
+		return 0;
+	r = engine_resolve(&phase->workload, &s->seats[phase->target_index].target->info, &range,
+			   err);
+	return r < 0 ? err_wrap(err, "%s", phase->workload.name[0] ? phase->workload.name
+								   : "workload") : 0;
+}
+
 static int check_ranges(struct session *s, struct err *err)
 {
-	for (size_t i = 0; i < s->plan->phase_count; i++) {
-		const struct phase *phase = &s->plan->phases[i];
-		struct engine_range range;
-		int r = 0;
+	int r = 0;
 
-		if (phase->kind == PHASE_STEP)
-			r = state_step_possible(&s->target->info, &phase->step, err);
-		if (r < 0)
-			return r;
-		if (phase->kind != PHASE_MEASURE)
-			continue;
-		r = engine_resolve(&phase->workload, &s->target->info, &range, err);
-		if (r < 0)
-			return err_wrap(err, "%s", phase->workload.name[0] ? phase->workload.name
-									   : "workload");
-	}
-	return 0;
-}
-
-void session_begin(const struct session *s, const char *name, size_t index)
-{
-	const struct measure_observer *observer = &s->options->observer;
-
-	if (observer->begin)
-		observer->begin(observer->ctx, name, index, s->phase_count);
-}
-
-void session_end(const struct session *s, const struct measurement *m)
-{
-	const struct measure_observer *observer = &s->options->observer;
-
-	if (observer->end)
-		observer->end(observer->ctx, m);
-}
-
-/*
- * What the drive has been through, where that is known: the reference drive says so in its
- * configuration, which is its path; the null target and /dev/zero have no state to speak of.
- */
-static void describe_state(struct session *s)
-{
-	const struct target_info *info = &s->target->info;
-	struct result *result = s->result;
-	const char *state = strstr(info->path, ",state=");
-
-	if (info->kind == TARGET_SIM) {
-		state = state ? state + strlen(",state=") : "fresh";
-		snprintf(result->state, sizeof(result->state), "%.*s",
-			 (int)strcspn(state, ","), state);
-		snprintf(result->state_text, sizeof(result->state_text),
-			 "the reference drive was made in this state");
-	} else if (info->kind == TARGET_NULL || info->kind == TARGET_CHAR) {
-		snprintf(result->state, sizeof(result->state), "stateless");
-	}
+	for (size_t i = 0; r == 0 && i < s->plan->phase_count; i++)
+		r = check_range(s, &s->plan->phases[i], err);
+	return r;
 }
 
 /* A drive that answers reads without its medium, because nothing was written to it. */
-static bool is_blank(const struct session *s)
+static bool is_blank(const struct seat *seat)
 {
-	const struct target_info *info = &s->target->info;
+	const struct target_info *info = &seat->target->info;
 	struct audit_samples samples = { .zero_ratio = -1 };
 
 	if (info->kind == TARGET_SIM)
-		return strcmp(s->result->state, "fresh") == 0;
+		return !strstr(info->path, ",state=") || strstr(info->path, ",state=fresh");
 	/* A disk reads what was never written like anything else; and it must be seen whole. */
 	if (info->kind != TARGET_BLOCK || !info->consent[0] || info->rotational)
 		return false;
-	gather_zeros(s->target, 0, info->size_bytes, &samples);
+	gather_zeros(seat->target, 0, info->size_bytes, &samples);
 	return samples.zero_ratio > 0.02;
 }
 
 /*
- * A directory's test file always. A blank drive when it is checked and may be written: its
- * reads would mean nothing otherwise. Other plans may be about what a blank drive does.
+ * A directory's test file, unless the plan is about allocating it. A blank drive when it is
+ * checked and may be written: its reads would mean nothing otherwise. Other plans may be about
+ * what a blank drive does.
  */
-static bool wants_layout(const struct session *s)
+static bool wants_layout(const struct seat *seat)
 {
-	if (s->target->info.kind == TARGET_DIRECTORY)
-		return true;
-	return s->options->layout_ns_max > 0 && is_blank(s);
+	if (!seat->wants.measures)
+		return false;
+	if (seat->target->info.kind == TARGET_DIRECTORY)
+		return !seat->asked || !seat->asked->unwritten;
+	return seat->session->options->layout_ns_max > 0 && is_blank(seat);
 }
 
-static int lay_out(struct session *s, const struct session_wants *wants, struct err *err)
+static int lay_out(struct session *s, struct err *err)
 {
-	int r;
+	bool begun = false;
+	int r = 0;
 
-	if (!wants->measures || !wants_layout(s))
-		return 0;
-	session_begin(s, "layout", 0);
-	r = layout_run(s, wants->need_bytes, err);
-	session_end(s, NULL);
+	for (uint32_t i = 0; r == 0 && i < s->seat_count; i++) {
+		if (!wants_layout(&s->seats[i]))
+			continue;
+		if (!begun)
+			session_begin(s, "layout", 0);
+		begun = true;
+		r = layout_run(&s->seats[i], s->seats[i].wants.need_bytes, err);
+	}
+	if (begun)
+		session_end(s, NULL);
 	return r;
 }
 
-void session_idle(struct session *s, uint64_t idle_ns, size_t index)
+/* How many phases from the first on run together: they measure, one after another in the list. */
+static uint32_t group_size(const struct plan *plan, size_t first)
 {
-	const uint64_t start_ns = clock_now_ns(&s->clock);
+	uint32_t count = 1;
 
-	session_begin(s, "idle", index);
-	clock_sleep_until(&s->clock, start_ns + idle_ns, s->options->stop);
-	session_note_idle(s, start_ns);
-	session_end(s, NULL);
+	while (first + count < plan->phase_count &&
+	       plan->phases[first + count].kind == PHASE_MEASURE &&
+	       plan->phases[first + count].together)
+		count++;
+	return count;
 }
 
-static int run_measurement(struct session *s, const struct workload *workload, size_t index,
-			   struct err *err)
+static int run_group(struct session *s, size_t first, uint32_t count, struct err *err)
 {
+	DEFER(defer_free) struct member *members = calloc(count, sizeof(*members));
 	char name[64];
 	int r;
 
-	phase_name(s, workload, name);
-	session_begin(s, name, index);
-	r = phase_measure(s, workload, err);
-	if (r == 0)
-		session_end(s, &s->result->measurements[s->result->measurement_count - 1]);
+	if (!members)
+		return err_set(err, -ENOMEM, "no memory for %u measurements", count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct phase *phase = &s->plan->phases[first + i];
+
+		members[i] = (struct member){ &s->seats[phase->target_index], &phase->workload,
+					      phase->ends_group };
+	}
+	phase_name(s, members[0].workload, name);
+	if (count > 1)
+		snprintf(name + strnlen(name, 40), sizeof(name) - 40, " and %u more", count - 1);
+	session_begin(s, name, first);
+	r = phase_measure(s, members, count, err);
+	for (uint32_t i = 0; r == 0 && i < count; i++)
+		session_end(s, &s->result->measurements[s->result->measurement_count - count + i]);
 	return r;
 }
 
@@ -326,66 +236,48 @@ static int run_step(struct session *s, const struct step *step, size_t index, st
 	int r;
 
 	session_begin(s, step_rows[step->kind].name, index);
-	r = session_step(s, step, err);
+	r = session_step(&s->seats[0], step, err);
 	session_end(s, NULL);
 	return r;
+}
+
+/* The phase, with those that run together with it: *ret_count of them. */
+static int run_phase(struct session *s, size_t index, uint32_t *ret_count, struct err *err)
+{
+	const struct phase *phase = &s->plan->phases[index];
+
+	*ret_count = 1;
+	switch (phase->kind) {
+	case PHASE_MEASURE:
+		*ret_count = group_size(s->plan, index);
+		return run_group(s, index, *ret_count, err);
+	case PHASE_IDLE:
+		session_idle(s, phase->idle_ns, index);
+		return 0;
+	case PHASE_STEP:
+		return run_step(s, &phase->step, index, err);
+	}
+	return 0;
 }
 
 static int run_phases(struct session *s, struct err *err)
 {
 	struct result *result = s->result;
+	uint32_t count;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < s->plan->phase_count; i++) {
-		const struct phase *phase = &s->plan->phases[i];
-
+	for (size_t i = 0; r == 0 && i < s->plan->phase_count; i += count) {
 		if (session_stopped(s) || result->error_code || result->interrupted)
 			break;
-		switch (phase->kind) {
-		case PHASE_MEASURE:
-			r = run_measurement(s, &phase->workload, i, err);
-			break;
-		case PHASE_IDLE:
-			session_idle(s, phase->idle_ns, i);
-			break;
-		case PHASE_STEP:
-			r = run_step(s, &phase->step, i, err);
-			break;
-		}
-		if (r == 0 && s->options->phase_done)
-			s->options->phase_done(s->options->phase_done_ctx, i);
+		r = run_phase(s, i, &count, err);
+		for (uint32_t k = 0; r == 0 && k < count && s->options->phase_done; k++)
+			s->options->phase_done(s->options->phase_done_ctx, i + k);
 	}
 	return r;
 }
 
-void session_audit(struct session *s)
-{
-	struct audit_facts facts;
-
-	audit_facts_init(&facts);
-	/* Of our own file as it is now: what the file system made of what was written. */
-	if (s->target->info.ours && s->target->fd >= 0)
-		gather_extents(s->target, 0, s->target->info.size_bytes, &s->samples);
-	facts.info = &s->result->target;
-	facts.machine = &s->result->machine;
-	facts.place = s->place;
-	facts.samples = s->samples;
-	audit_target(s->result, &facts);
-}
-
-void session_describe(struct session *s, bool direct)
-{
-	const struct measure_observer *observer = &s->options->observer;
-
-	if (observer->target)
-		observer->target(observer->ctx, &s->target->info);
-	describe_state(s);
-	history_begin(s);
-	gather_place("", s->target, direct, &s->place);
-}
-
-/* With the target open. An error after the first byte was moved belongs into the result. */
-static int run_open(struct session *s, const struct session_wants *wants, struct err *err)
+/* With the targets open. An error after the first byte was moved belongs into the result. */
+static int run_open(struct session *s, struct err *err)
 {
 	struct result *result = s->result;
 	int r;
@@ -393,8 +285,8 @@ static int run_open(struct session *s, const struct session_wants *wants, struct
 	r = check_ranges(s, err);
 	if (r < 0)
 		return r;
-	session_describe(s, wants->direct);
-	r = lay_out(s, wants, err);
+	session_describe(s);
+	r = lay_out(s, err);
 	if (r == 0)
 		r = run_phases(s, err);
 	if (r < 0 && !result->measurement_count && !result->step_count && !result->layout_bytes)
@@ -444,23 +336,24 @@ static int check_traces(const struct session *s, struct err *err)
 int measure_plan(const struct plan *plan, const struct measure_options *options,
 		 struct result *ret, struct err *err)
 {
+	const uint32_t seat_count = plan->target_count ? (uint32_t)plan->target_count : 1;
 	struct session s;
 	struct err own = { 0 };
-	struct session_wants wants;
 	int r;
 
 	err = err ? err : &own;
-	session_init(&s, plan->target, options, ret);
-	s.plan = plan;
-	s.phase_count = plan->phase_count;
-	r = gather_wants(plan, &wants, err);
+	r = session_init(&s, seat_count, options, ret, err);
 	if (r == 0)
+		r = gather_wants(&s, plan, err);
+	if (r == 0) {
+		s.plan = plan;
+		s.phase_count = plan->phase_count;
 		r = check_traces(&s, err);
-	if (r < 0)
-		return r;
-	r = session_open(&s, &wants, err);
+	}
 	if (r == 0)
-		r = run_open(&s, &wants, err);
+		r = session_open(&s, err);
+	if (r == 0)
+		r = run_open(&s, err);
 	session_done(&s);
 	return r;
 }

@@ -17,6 +17,8 @@ uint64_t device_write_bytes(const struct audit_facts *facts);
 /* Whether a workload of any measurement, or of the one looked at, is so. */
 bool any_workload(const struct audit_facts *facts, bool (*is)(const struct workload *));
 
+bool is_on_target(const struct audit_facts *facts, const struct measurement *m);
+
 /* True of targets whose bytes travel to a device: not null, /dev/zero, the reference drive. */
 bool is_device_path(const struct target_info *info);
 

@@ -28,7 +28,7 @@ static const char *off_unit(const struct workload *w, uint64_t unit_bytes, uint6
 		const char *what;
 		uint64_t bytes;
 	} places[] = {
-		{ "request size", w->size_mix.count ? 0 : w->block_bytes },
+		{ "request size", w->size_mix.count || w->lines.count ? 0 : w->block_bytes },
 		{ "alignment", w->align_bytes },
 		{ "offset", w->offset.ppm ? 0 : w->offset.bytes },
 		{ "stride", w->stride_bytes },
@@ -44,6 +44,13 @@ static const char *off_unit(const struct workload *w, uint64_t unit_bytes, uint6
 			*ret_bytes = w->size_mix.sizes[i].bytes;
 			return "request size";
 		}
+	for (uint32_t i = 0; i < w->lines.count; i++) {
+		const struct access_line *line = &w->lines.lines[i];
+
+		*ret_bytes = line->bytes % unit_bytes ? line->bytes : line->align_bytes;
+		if (*ret_bytes % unit_bytes)
+			return *ret_bytes == line->bytes ? "request size" : "alignment";
+	}
 	return NULL;
 }
 
@@ -72,12 +79,14 @@ bool look_misaligned(const struct audit_facts *facts, struct finding *ret)
 static bool device_share(const struct audit_facts *facts, enum op_kind kind, double *ret)
 {
 	const double job = job_bytes(facts->measurement, kind);
+	const double peers = (double)(kind == OP_READ ? facts->peer_read_bytes
+						      : facts->peer_write_bytes);
 	const double device = (double)(kind == OP_READ ? device_read_bytes(facts)
 						       : device_write_bytes(facts));
 
 	if (!facts->have_counters || job < COMPARE_BYTES_MIN)
 		return false;
-	*ret = device / job;
+	*ret = fmax(device - peers, 0) / job;
 	return true;
 }
 

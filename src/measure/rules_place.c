@@ -142,9 +142,12 @@ static uint64_t tested_bytes(const struct audit_facts *facts)
 	uint64_t least_bytes = whole_bytes;
 
 	for (size_t i = 0; i < facts->result->measurement_count; i++) {
-		const struct amount *size = &facts->result->measurements[i].workload.size;
+		const struct measurement *m = &facts->result->measurements[i];
+		const struct amount *size = &m->workload.size;
 		uint64_t bytes = size->bytes ? size->bytes : whole_bytes;
 
+		if (!is_on_target(facts, m))
+			continue;
 		if (size->ppm)
 			bytes = (uint64_t)((unsigned __int128)whole_bytes * size->ppm / PPM);
 		least_bytes = bytes < least_bytes ? bytes : least_bytes;

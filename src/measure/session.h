@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* session - what the parts of measure_plan and of a sitting share while they run. */
+/* session - what the parts of measure_plan and of a sitting share while they run: a seat for
+ * each target, and what all have in common. */
 
 #include "measure/audit.h"
 #include "measure/measure.h"
@@ -15,30 +16,8 @@ struct open_mode {
 
 struct state;	/* state/state.h */
 
-struct session {
-	const char *spec;		/* of the target */
-	const struct plan *plan;	/* NULL in a sitting */
-	size_t phase_count;		/* of the plan; 0 in a sitting, where nobody knows it */
-	const struct measure_options *options;
-	struct result *result;
-	struct target *target;
-	struct state *state;		/* NULL before the first step */
-	bool has_ledger;
-	struct ledger ledger;
-	struct clock clock;
-	uint64_t virtual_ns;		/* the clock of the reference drive */
-	struct open_mode mode;
-	uint64_t range_bytes;		/* phases that name none stay below; 0 = the whole target */
-	int claim_fd;			/* keeps the claim while target->fd is another; -1 */
-	struct audit_place place;
-	struct audit_samples samples;	/* of the range below */
-	uint64_t sampled_offset_bytes, sampled_size_bytes;	/* size 0 = none */
-	double temperature_limit_c, temperature_c_max;
-	uint64_t temperature_next_ns;	/* read once a second */
-};
-
-/* What the measurements together want of the target. */
-struct session_wants {
+/* What the measurements of one target together want of it. */
+struct seat_wants {
 	const struct workload *first;	/* how the target is opened to begin with */
 	bool writes;
 	bool direct;			/* none goes through the page cache */
@@ -48,17 +27,58 @@ struct session_wants {
 	uint64_t need_bytes;		/* the furthest of them */
 };
 
+/* One target of the session, open. Most sessions have one. */
+struct seat {
+	struct session *session;
+	uint32_t index;
+	const char *spec;
+	const struct plan_target *asked;	/* NULL where the plan has no list of targets */
+	struct seat_wants wants;
+	struct target *target;
+	struct state *state;		/* NULL before the first step */
+	bool has_ledger;
+	struct ledger ledger;
+	struct open_mode mode;
+	uint64_t range_bytes;		/* phases that name none stay below; 0 = the whole target */
+	uint64_t layout_bytes;		/* of the test file, written */
+	int *claim_fds;			/* keep the claims while the target's descriptors are others */
+	struct audit_place place;
+	struct audit_samples samples;	/* of the range below */
+	uint64_t sampled_offset_bytes, sampled_size_bytes;	/* size 0 = none */
+	double temperature_limit_c, temperature_c_max;
+};
+
+struct ceilings;	/* ceiling.c */
+
+struct session {
+	const struct plan *plan;	/* NULL in a sitting */
+	size_t phase_count;		/* of the plan; 0 in a sitting, where nobody knows it */
+	const struct measure_options *options;
+	struct result *result;
+	struct seat *seats;		/* seats[0] is the plan's own target */
+	uint32_t seat_count;
+	uint32_t group_count;		/* of measurements, so far */
+	struct clock clock;
+	uint64_t virtual_ns;		/* the clock of the reference drives */
+	uint64_t temperature_next_ns;	/* read once a second */
+	struct ceilings *ceilings;	/* those known already */
+};
+
 /*
- * measure.c: the life of a session. init initialises the result too; open opens the target
- * through the gate; done closes it, and takes a session that is not open.
+ * session.c: the life of a session. init initialises the result too and makes the seats, whose
+ * spec, asked and wants the caller fills; open opens all targets through the gate, or none;
+ * done closes them, and takes a session that is not open.
  */
-void session_init(struct session *s, const char *spec, const struct measure_options *options,
-		  struct result *result);
-int session_open(struct session *s, const struct session_wants *wants, struct err *err);
-void session_describe(struct session *s, bool direct);	/* tells observer and result of it */
+int session_init(struct session *s, uint32_t seat_count, const struct measure_options *options,
+		 struct result *result, struct err *err);
+int session_open(struct session *s, struct err *err);
+void session_describe(struct session *s);	/* tells observer and result of the targets */
 void session_idle(struct session *s, uint64_t idle_ns, size_t index);
-void session_audit(struct session *s);			/* the findings about the target */
+void session_audit(struct session *s);		/* the findings about the targets */
 void session_done(struct session *s);
+
+/* Where the result describes the seat's target. */
+struct target_info *seat_info(const struct seat *seat);
 
 /* To the observer: something begins, and ends (m NULL: nothing that was measured). */
 void session_begin(const struct session *s, const char *name, size_t index);
@@ -77,7 +97,15 @@ int session_fail(struct session *s, const struct err *err);
 /* open_mode.c: lets the target's descriptor be open as the workload wants it. */
 struct open_mode open_mode_of(const struct workload *workload);
 int open_mode_sync_flags(uint32_t sync);	/* O_DSYNC, O_SYNC or 0 */
-int open_mode_apply(struct session *s, const struct workload *workload, struct err *err);
+int open_mode_apply(struct seat *seat, const struct workload *workload, struct err *err);
+void open_mode_close_claims(struct seat *seat);
+/*
+ * A view of the target that is open as the workload wants it, for those that run together and
+ * differ; *ret NULL where the seat's own is open like that. Closed by open_mode_close.
+ */
+int open_mode_view(const struct seat *seat, const struct workload *workload, struct target **ret,
+		   struct err *err);
+void open_mode_close(struct target *view);
 
 /*
  * layout.c: writes our test file in full, sequentially, and flushes it. need_bytes are
@@ -85,19 +113,26 @@ int open_mode_apply(struct session *s, const struct workload *workload, struct e
  * the reference drive: left out by the phases, see range_bytes).
  * 0, also when stopped; a negative errno with the sentence.
  */
-int layout_run(struct session *s, uint64_t need_bytes, struct err *err);
+int layout_run(struct seat *seat, uint64_t need_bytes, struct err *err);
 
 /*
- * phase.c: one measurement into the result, with its findings. 0, also when an error of
- * I/O ended it (then session_fail was called); a negative errno when nothing was measured.
+ * phase.c: measurements that run together into the result, with their findings. 0, also when an
+ * error of I/O ended one (then session_fail was called); a negative errno when nothing was
+ * measured. They are the result's last, in the order given.
  */
-int phase_measure(struct session *s, const struct workload *workload, struct err *err);
+struct member {
+	struct seat *seat;
+	const struct workload *workload;
+	bool ends_group;
+};
+int phase_measure(struct session *s, const struct member *members, uint32_t count,
+		  struct err *err);
 
 /*
  * step.c: a step of the state into the result, with what the state is called then. A negative
  * errno when it failed; what it did until then is in the result all the same.
  */
-int session_step(struct session *s, const struct step *step, struct err *err);
+int session_step(struct seat *seat, const struct step *step, struct err *err);
 /* The same for a plain idling that has just ended. */
 void session_note_idle(struct session *s, uint64_t start_ns);
 
@@ -105,11 +140,15 @@ void session_note_idle(struct session *s, uint64_t start_ns);
  * history.c: the drive's ledger. begin adds what others wrote and says what state the drive is
  * in; end adds what the session wrote, before the target is closed.
  */
-void history_begin(struct session *s);
-void history_end(struct session *s);
+void history_begin(struct seat *seat);
+void history_end(struct seat *seat);
 
 /* Its own name, or "rand-read-4k-q32"; with "-2" and so on where that is taken. */
 void phase_name(const struct session *s, const struct workload *workload, char ret[64]);
 
-/* ceiling.c: what the engine does with the same requests on the null target; 0 = not known. */
-double ceiling_iops(const struct workload *workload, const struct clock *clock);
+/*
+ * ceiling.c: what the engine does with the same requests on the null target, all members
+ * together; 0 = not known. Known ones are kept in s->ceilings, freed by ceilings_done.
+ */
+void ceiling_iops(struct session *s, const struct member *members, uint32_t count, double *ret);
+void ceilings_done(struct ceilings *ceilings);

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "measure/session.h"
+#include "state/state.h"
 
 struct sitting {
 	struct session session;
@@ -27,22 +28,26 @@ static int open_session(struct sitting *sitting, const struct sitting_request *r
 			struct err *err)
 {
 	const struct workload first = opening();
-	const struct session_wants wants = {
+	struct session *s = &sitting->session;
+	struct seat *seat = s->seats;
+	int r;
+
+	seat->spec = request->target;
+	seat->wants = (struct seat_wants){
 		.first = &first,
 		.writes = request->writes,
 		.direct = true,
+		.uses_file = true,
 	};
-	struct session *s = &sitting->session;
-	int r;
-
-	r = session_open(s, &wants, err);
+	r = session_open(s, err);
+	seat->wants.first = NULL;
 	if (r < 0)
 		return r;
-	session_describe(s, true);
-	if (!request->lay_out || s->target->info.kind != TARGET_DIRECTORY)
+	session_describe(s);
+	if (!request->lay_out || seat->target->info.kind != TARGET_DIRECTORY)
 		return 0;
 	session_begin(s, "layout", 0);
-	r = layout_run(s, s->target->info.size_bytes, err);
+	r = layout_run(seat, seat->target->info.size_bytes, err);
 	session_end(s, NULL);
 	return r;
 }
@@ -58,8 +63,9 @@ int sitting_open(struct sitting **ret, const struct sitting_request *request, st
 		return err_errno(err, -ENOMEM, "%s", request->target);
 	}
 	sitting->options = *request->options;
-	session_init(&sitting->session, request->target, &sitting->options, result);
-	r = open_session(sitting, request, err);
+	r = session_init(&sitting->session, 1, &sitting->options, result, err);
+	if (r == 0)
+		r = open_session(sitting, request, err);
 	if (r < 0) {
 		session_done(&sitting->session);
 		free(sitting);
@@ -85,7 +91,7 @@ void sitting_close(struct sitting *sitting)
 
 const struct target_info *sitting_target(const struct sitting *sitting)
 {
-	return &sitting->session.target->info;
+	return &sitting->session.seats->target->info;
 }
 
 uint64_t sitting_now_ns(const struct sitting *sitting)
@@ -116,7 +122,7 @@ int sitting_measure(struct sitting *sitting, const struct workload *workload,
 		return r;
 	phase_name(s, workload, name);
 	session_begin(s, name, s->result->measurement_count);
-	r = phase_measure(s, workload, err);
+	r = phase_measure(s, &(struct member){ s->seats, workload, false }, 1, err);
 	if (r < 0)
 		return r;
 	m = &s->result->measurements[s->result->measurement_count - 1];
@@ -142,9 +148,9 @@ int sitting_step(struct sitting *sitting, const struct workload *workload, struc
 	measurement_init(ret);
 	r = stopped(s, err);
 	if (r == 0)
-		r = open_mode_apply(s, workload, err);
+		r = open_mode_apply(s->seats, workload, err);
 	if (r == 0)
-		r = engine_run(workload, s->target, &options, ret, err);
+		r = engine_run(workload, s->seats->target, &options, ret, err);
 	if (r == 0 && ret->ended_early)
 		r = err_set(err, ret->errno_count ? ret->errnos[0].code : -EIO, "%s",
 			    ret->error_text);
@@ -163,12 +169,20 @@ int sitting_state(struct sitting *sitting, const struct step *step, const struct
 	if (r < 0)
 		return r;
 	session_begin(s, step_rows[step->kind].name, s->result->step_count);
-	r = session_step(s, step, err);
+	r = session_step(s->seats, step, err);
 	session_end(s, NULL);
 	if (r < 0)
 		return r;
 	*ret = &s->result->steps[s->result->step_count - 1];
 	return stopped(s, err);
+}
+
+uint64_t sitting_forecast_bytes(const struct sitting *sitting, const struct step *step)
+{
+	struct state_forecast forecast;
+
+	state_forecast(sitting_target(sitting), step, &forecast);
+	return forecast.write_bytes;
 }
 
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err)
@@ -179,5 +193,5 @@ int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err)
 
 bool sitting_has_erase(const struct sitting *sitting)
 {
-	return sitting->session.target->purge != NULL;
+	return sitting->session.seats->target->purge != NULL;
 }

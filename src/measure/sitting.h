@@ -55,6 +55,9 @@ int sitting_step(struct sitting *sitting, const struct workload *workload, struc
 int sitting_state(struct sitting *sitting, const struct step *step, const struct step_result **ret,
 		  struct err *err);
 
+/* Bytes the step will write, as far as known before it is done. */
+uint64_t sitting_forecast_bytes(const struct sitting *sitting, const struct step *step);
+
 /* Nothing is asked of the target for so long. 0 or -EINTR. */
 int sitting_idle(struct sitting *sitting, uint64_t idle_ns, struct err *err);
 

@@ -10,27 +10,28 @@
 #include "measure/session.h"
 #include "state/state.h"
 
-static int open_state(struct session *s, struct err *err)
+static int open_state(struct seat *seat, struct err *err)
 {
+	const struct session *s = seat->session;
 	const struct state_options options = {
-		.target = s->target,
+		.target = seat->target,
 		.clock = &s->clock,
 		.stop = s->options->stop,
 		.progress = s->options->observer.progress,
 		.progress_ctx = s->options->observer.ctx,
 	};
 
-	return s->state ? 0 : state_open(&s->state, &options, err);
+	return seat->state ? 0 : state_open(&seat->state, &options, err);
 }
 
 /* Steps go past the page cache, whatever the measurements do. */
-static int open_direct(struct session *s, struct err *err)
+static int open_direct(struct seat *seat, struct err *err)
 {
 	struct workload workload;
 
 	workload_init(&workload);
 	workload.direct = true;
-	return open_mode_apply(s, &workload, err);
+	return open_mode_apply(seat, &workload, err);
 }
 
 /* What a drive is called after the step; NULL = as before. */
@@ -55,10 +56,9 @@ static const char *state_after(const struct step *step, const struct step_result
 }
 
 /* The sentence is the list of what was done, as long as there is room; the newest is whole. */
-static void describe_after(struct session *s, const struct step *step,
-			   struct step_result *done)
+static void describe_after(struct seat *seat, const struct step *step, struct step_result *done)
 {
-	struct result *result = s->result;
+	struct result *result = seat->session->result;
 	const char *name = state_after(step, done);
 	struct text text = TEXT_INIT;
 
@@ -74,10 +74,10 @@ static void describe_after(struct session *s, const struct step *step,
 }
 
 /* Bytes that the step changed are no longer what was sampled. */
-static void forget_samples(struct session *s)
+static void forget_samples(struct seat *seat)
 {
-	s->sampled_size_bytes = 0;
-	s->range_bytes = 0;
+	seat->sampled_size_bytes = 0;
+	seat->range_bytes = 0;
 }
 
 static bool did_nothing(const struct step_result *done)
@@ -86,21 +86,21 @@ static bool did_nothing(const struct step_result *done)
 	       !done->file_deleted_count;
 }
 
-int session_step(struct session *s, const struct step *step, struct err *err)
+int session_step(struct seat *seat, const struct step *step, struct err *err)
 {
-	struct result *result = s->result;
+	struct result *result = seat->session->result;
 	struct step_result *done;
 	int r;
 
-	r = open_state(s, err);
+	r = open_state(seat, err);
 	if (r == 0)
-		r = open_direct(s, err);
+		r = open_direct(seat, err);
 	if (r < 0)
 		return r;
 	done = result_add_step(result);
-	r = state_step(s->state, step, done, err);
+	r = state_step(seat->state, step, done, err);
 	if (step_writes(step))
-		forget_samples(s);
+		forget_samples(seat);
 	if (r < 0 && did_nothing(done)) {
 		result->step_count--;
 		return r;
@@ -111,7 +111,7 @@ int session_step(struct session *s, const struct step *step, struct err *err)
 		snprintf(done->state, sizeof(done->state), "unknown");
 		snprintf(result->state, sizeof(result->state), "unknown");
 	} else {
-		describe_after(s, step, done);
+		describe_after(seat, step, done);
 	}
 	result->interrupted |= done->interrupted;
 	return r;

@@ -27,7 +27,8 @@ enum phase_kind {
 
 /*
  * What measurements are asked of. The plan's own target is targets[0] as soon as there is a
- * list; phases of a plan without one all go to plan.target.
+ * list (plan.target then stands for its spec, and may be put in its place); phases of a plan
+ * without one all go to plan.target. Steps of the state work on the plan's own target.
  */
 struct plan_target {
 	char spec[4096];		/* "DIR", "FILE", "/dev/x", "null:...", "sim:..." */

@@ -23,6 +23,7 @@ extern const char *const op_names[OP_KINDS];	/* "read", "write", "trim", "sync" 
 
 #define MEASUREMENT_ERRNOS 16
 #define MEASUREMENT_SEGMENTS 16
+#define MEASUREMENT_STEPS 7
 
 struct op_result {
 	uint64_t count;			/* completed without error */
@@ -87,10 +88,16 @@ struct measurement {
 	uint64_t backlog_ns_max;	/* open loop: the longest an arrival waited for a slot */
 	uint64_t unserved_count;	/* open loop: arrivals never submitted, the backlog being too long */
 	struct replay_result replay;
+	/* Of access lines: a request with its reply; their times added up, and the longest. */
+	uint64_t transaction_count, transaction_ns, transaction_ns_max;
 	double depth_mean;		/* requests in flight, over submissions; what was really reached */
 	uint32_t depth_max;
+	uint64_t depth_counts[MEASUREMENT_STEPS];	/* requests by depth: 1, 2-3, 4-7, .. 64 and more */
+	/* Batches submitted and reaped by size: 0 (none), 1-4, 5-8, 9-16, 17-32, 33-64, more. */
+	uint64_t push_counts[MEASUREMENT_STEPS], reap_counts[MEASUREMENT_STEPS];
 	uint64_t user_ns, system_ns;	/* CPU of the workers, without kernel helpers */
-	uint64_t voluntary_switch_count;
+	uint64_t voluntary_switch_count, involuntary_switch_count;
+	uint64_t major_fault_count, minor_fault_count;
 	double worker_cpu_max;		/* busiest worker: CPU time / duration, 0..1 */
 	char queue_mode[96];
 	char engine[16];		/* name of the queue really used */
@@ -107,6 +114,9 @@ struct measurement {
 	uint32_t segment_count;
 	uint64_t device_read_bytes, device_write_bytes;	/* kernel's counters for the device, all users */
 	uint64_t device_read_count, device_write_count;
+	uint64_t device_read_merge_count, device_write_merge_count;
+	uint64_t device_read_ms, device_write_ms;	/* of all its requests together */
+	uint64_t device_busy_ms, device_queue_ms;	/* some in flight; weighted by how many */
 	double steal_ratio;		/* CPU time taken by the hypervisor / elapsed */
 	double temperature_c_start, temperature_c_max;	/* NaN where not readable */
 	struct drive_truth *drive;	/* owned; reference drive only, else NULL */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/trim.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,4 +30,52 @@ struct trim_layer *trim_report_layer(struct trim_report *report, const char *nam
 			return &report->layers[i];
 	}
 	return NULL;
+}
+
+__attribute__((format(printf, 4, 0)))
+static void fill_note(struct trim_note *note, const char *code, const char *layer,
+		      const char *fmt, va_list args)
+{
+	snprintf(note->code, sizeof(note->code), "%s", code);
+	snprintf(note->layer, sizeof(note->layer), "%s", layer);
+	vsnprintf(note->text, sizeof(note->text), fmt, args);
+}
+
+/* NULL when all are taken. */
+static struct trim_note *new_note(struct trim_report *report)
+{
+	struct trim_note *note;
+
+	if (report->note_count == TRIM_NOTES)
+		return NULL;
+	note = &report->notes[report->note_count++];
+	memset(note, 0, sizeof(*note));
+	return note;
+}
+
+void trim_report_note(struct trim_report *report, const char *code, const char *layer,
+		      const char *fmt, ...)
+{
+	struct trim_note *note = new_note(report);
+	va_list args;
+
+	if (!note)
+		return;
+	va_start(args, fmt);
+	fill_note(note, code, layer, fmt, args);
+	va_end(args);
+}
+
+void trim_report_warn(struct trim_report *report, const char *code, const char *layer,
+		      const char *fmt, ...)
+{
+	struct trim_note *note = new_note(report);
+	va_list args;
+
+	if (!note)
+		return;
+	note->warning = true;
+	va_start(args, fmt);
+	fill_note(note, code, layer, fmt, args);
+	va_end(args);
 }

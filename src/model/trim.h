@@ -34,6 +34,7 @@ struct trim_layer {
 	enum trim_answer capable;	/* takes a discard and passes it down, as far as it says */
 	char reason[24];		/* why not: "CRYPT_OFF", "THIN_NO_PASSDOWN", ...; "" */
 	char why[320];			/* one sentence, without its full stop; "" where capable */
+	char remedy[1024];		/* against that reason: exact commands, with their risks; "" */
 	char needs_root[160];		/* what root would add: "the dm table (allow_discards)"; "" */
 
 	/* of a block device; 0 where not announced */
@@ -49,6 +50,38 @@ struct trim_layer {
 	/* delivery, by the probe: what the counters rose by */
 	bool have_delivered;
 	uint64_t delivered_count, delivered_bytes;
+};
+
+/* How the bytes of a layer lie on those below it. */
+enum trim_map {
+	MAP_UNKNOWN,		/* another place for each block: thin pools, caches, parity */
+	MAP_LINEAR,		/* one leg, shifted */
+	MAP_STRIPED,		/* chunk after chunk on one leg after the other */
+	MAP_MIRRORED,		/* the same on every leg */
+};
+
+#define TRIM_SEGMENTS 128
+#define TRIM_LEGS 16
+
+struct trim_segment {
+	uint32_t layer;			/* whose bytes: an index into layers */
+	enum trim_map how;
+	uint64_t start_bytes, length_bytes;	/* within that layer; UINT64_MAX = up to its end */
+	uint64_t chunk_bytes;			/* striped */
+	uint32_t leg_count;
+	struct {
+		uint32_t layer;
+		uint64_t start_bytes;	/* where the segment's first byte lies on the leg */
+	} legs[TRIM_LEGS];
+};
+
+/* What the reader should know beside the verdict: alignment, limits that are a default, ... */
+#define TRIM_NOTES 32
+struct trim_note {
+	char code[32];			/* stable: "alignment", "limit-default", "sync-discard" */
+	char layer[64];			/* "" = the whole */
+	bool warning;
+	char text[400];			/* one sentence, without its full stop */
 };
 
 /* What sends discards without being asked. */
@@ -103,8 +136,14 @@ struct trim_verdict {
 struct trim_report {
 	char spec[4096], path[4096];	/* as given, resolved */
 	char device[64];		/* the lowest that can be read; "" */
+	/* A piece so large surely holds a whole unit that every layer can discard; 0 = not known. */
+	uint64_t unit_bytes;
 	struct trim_layer layers[TRIM_LAYERS];
 	uint32_t layer_count;
+	struct trim_segment segments[TRIM_SEGMENTS];
+	uint32_t segment_count;
+	struct trim_note notes[TRIM_NOTES];
+	uint32_t note_count;
 	struct trim_active active;
 	enum trim_rung rung;		/* the highest reached */
 	struct trim_evidence evidence[TRIM_EVIDENCE];
@@ -125,3 +164,9 @@ struct trim_report {
 struct trim_evidence *trim_report_add(struct trim_report *report, enum trim_rung rung,
 				      const char *code, const char *layer);
 struct trim_layer *trim_report_layer(struct trim_report *report, const char *name);	/* NULL */
+
+/* Adds a note; one that finds no room any more is dropped. */
+void trim_report_note(struct trim_report *report, const char *code, const char *layer,
+		      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void trim_report_warn(struct trim_report *report, const char *code, const char *layer,
+		      const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -57,6 +57,10 @@ const struct field workload_fields[] = {
 	{ .name = "size", AMOUNT(size, 1), .group = GROUP,
 	  .help = "length of the range, in bytes or % of the target; without it the rest of the "
 		  "target" },
+	{ .name = "access-lines", CUSTOM(lines, workload_parse_lines, workload_print_lines),
+	  .group = GROUP, .metavar = "LINE:…",
+	  .help = "lines as IOMeter has them: SIZE/WEIGHT/READ/RANDOM[/DELAY/BURST/ALIGN/REPLY]; "
+		  "they replace rw, bs and the order of starts" },
 	{ .name = "blockalign", .alias = "ba", U64(align_bytes, UNIT_BYTES, 0, INT64_MAX),
 	  .group = GROUP,
 	  .help = "alignment of starts; without it the larger of 4k and the physical block" },
@@ -70,10 +74,16 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "share of random starts in a random workload" },
 	{ .name = "stride", U64(stride_bytes, UNIT_BYTES, 0, INT64_MAX), .group = GROUP,
 	  .help = "sequential: from start to start; without it the length of the request" },
+	{ .name = "stride-wraps", BOOL(stride_wraps), .preset = "0", .group = GROUP,
+	  .help = "stride: as many requests as there are blocks, each pass beginning one block later" },
 	{ .name = "backwards", BOOL(backwards), .preset = "0", .group = GROUP,
 	  .help = "sequential: from the end to the start" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,
 	  .help = "pieces the size is cut into, spread evenly over the target" },
+	{ .name = "segment-range", AMOUNT(segment_range, 0), .group = GROUP,
+	  .help = "what segments are spread over; without it the target from offset on" },
+	{ .name = "segment-seed", U64(segment_seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
+	  .help = "runs with the same one have their segments in the same places" },
 #undef GROUP
 #define GROUP "How long"
 	{ .name = "runtime", .alias = "timeout", U64(runtime_ns, UNIT_NS, 0, DAYS_NS(366)),
@@ -106,12 +116,16 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "the opposite of direct" },
 	{ .name = "noatime", BOOL(noatime), .preset = "1", .group = GROUP,
 	  .help = "do not touch access times (O_NOATIME)" },
+	{ .name = "invalidate", BOOL(invalidate), .preset = "1", .group = GROUP,
+	  .help = "buffered: drop what the page cache holds of the target before it begins" },
 	{ .name = "sync", ENUM(sync, sync_choices), .parse = workload_parse_sync, .preset = "none",
 	  .group = GROUP, .help = "open with O_DSYNC or O_SYNC" },
 	{ .name = "fsync", U32(fsync_count, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
 	  .help = "fsync after so many writes; with 1 a write is done when its fsync is" },
 	{ .name = "fdatasync", U32(fdatasync_count, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
 	  .help = "fdatasync after so many writes; with 1 a write is done when its fdatasync is" },
+	{ .name = "end-fsync", BOOL(end_fsync), .preset = "0", .group = GROUP,
+	  .help = "one fsync behind each job's last write, in the time measured" },
 	{ .name = "cpus-allowed", TEXT(cpus), .parse = workload_parse_cpus, .metavar = "LIST", .group = GROUP,
 	  .help = "CPUs the workers are pinned to, as in 0-1,3" },
 #undef GROUP
@@ -164,12 +178,12 @@ void workload_init(struct workload *workload)
 	fields_preset(workload_fields, workload);
 }
 
-static bool was_seen(uint64_t seen, const char *name)
+static bool was_seen(field_bits seen, const char *name)
 {
 	return seen >> (field_find(workload_fields, name) - workload_fields) & 1;
 }
 
-void workload_settle(struct workload *workload, uint64_t seen)
+void workload_settle(struct workload *workload, field_bits seen)
 {
 	/* A trace ends with its last request. */
 	if (!*workload->trace && !was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size"))
@@ -186,14 +200,32 @@ static bool is_trim(const struct workload *w)
 	return w->rw == RW_TRIM || w->rw == RW_RANDTRIM;
 }
 
+/* Whether a line asks for requests of the share's kind, of its own or as a reply. */
+static bool lines_have(const struct access_lines *lines, bool reads)
+{
+	for (uint32_t i = 0; i < lines->count; i++) {
+		const struct access_line *line = &lines->lines[i];
+		const bool own = reads ? line->read_ppm > 0 : line->read_ppm < PPM;
+		const bool other = reads ? line->read_ppm < PPM : line->read_ppm > 0;
+
+		if (line->weight && (own || (line->reply_bytes && other)))
+			return true;
+	}
+	return false;
+}
+
 bool workload_reads(const struct workload *workload)
 {
+	if (workload->lines.count)
+		return lines_have(&workload->lines, true);
 	return workload->rw == RW_READ || workload->rw == RW_RANDREAD ||
 	       (is_mix(workload) && workload->read_ppm > 0);
 }
 
 bool workload_writes(const struct workload *workload)
 {
+	if (workload->lines.count)
+		return lines_have(&workload->lines, false);
 	if (is_mix(workload))
 		return workload->read_ppm < PPM;
 	return workload->rw != RW_READ && workload->rw != RW_RANDREAD;
@@ -211,6 +243,11 @@ bool workload_trims(const struct workload *workload)
 
 bool workload_is_random(const struct workload *workload)
 {
+	for (uint32_t i = 0; i < workload->lines.count; i++)
+		if (workload->lines.lines[i].random_ppm > 0)
+			return true;
+	if (workload->lines.count)
+		return false;
 	switch (workload->rw) {
 	case RW_RANDREAD:
 	case RW_RANDWRITE:

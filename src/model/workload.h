@@ -59,6 +59,23 @@ struct size_mix {
 	} sizes[WORKLOAD_SIZES];
 };
 
+/*
+ * Access lines, as IOMeter has them: for each burst one line is drawn by its weight and governs
+ * its requests. Count 0 = none; else they say what rw, sizes and order would.
+ */
+#define WORKLOAD_LINES 100
+struct access_lines {
+	uint32_t count;
+	struct access_line {
+		uint32_t bytes, reply_bytes;	/* reply: the other direction, right after; 0 = none */
+		uint32_t weight;		/* of all lines together 100 */
+		uint32_t read_ppm, random_ppm;
+		uint32_t delay_us;		/* before each burst */
+		uint32_t burst_count;		/* 0 acts as 1 */
+		uint32_t align_bytes;		/* of starts, from byte 0 of the target; 0: see engine/lines.h */
+	} lines[WORKLOAD_LINES];
+};
+
 struct workload {
 	char name[64];
 
@@ -69,6 +86,7 @@ struct workload {
 					 * the rest writes */
 	uint64_t block_bytes;
 	struct size_mix size_mix;
+	struct access_lines lines;
 	uint64_t align_bytes;		/* of start offsets; 0 = larger of 4 KiB and physical block */
 
 	/* where */
@@ -78,8 +96,11 @@ struct workload {
 	bool repeat;			/* random with repetition ("norandommap") */
 	uint32_t random_ppm;		/* share of random starts in a random workload */
 	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
+	bool stride_wraps;		/* each pass of strides begins a block after the one before */
 	bool backwards;			/* sequential from the end */
-	uint32_t segment_count;		/* range cut in so many pieces spread over it; 0 = whole */
+	uint32_t segment_count;		/* range cut in so many pieces spread over more; 0 = whole */
+	struct amount segment_range;	/* what they are spread over, from offset; zero = the target's rest */
+	uint64_t segment_seed;		/* where they lie; 0 = by seed */
 
 	/* how much, how long */
 	uint64_t io_size_bytes;		/* ends after so much; 0 = one pass, or the runtime */
@@ -95,9 +116,11 @@ struct workload {
 	uint32_t job_count;		/* workers doing the same, each with its own seed */
 	bool direct;
 	bool noatime;
+	bool invalidate;		/* buffered: nothing of the file is cached to begin with */
 	uint32_t sync;			/* enum workload_sync */
 	uint32_t fsync_count;		/* fsync after so many writes; 0 = never */
 	uint32_t fdatasync_count;
+	bool end_fsync;			/* one fsync behind the last write, in the time measured */
 	char cpus[64];			/* list to pin workers to, "0-1,3"; "" = not pinned */
 
 	/* when */
@@ -134,7 +157,7 @@ void workload_init(struct workload *workload);
  * 30 s when neither runtime nor io-size says when to end. For front ends; a workload made
  * by code says what it means.
  */
-void workload_settle(struct workload *workload, uint64_t seen);
+void workload_settle(struct workload *workload, field_bits seen);
 
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */

@@ -90,10 +90,56 @@ static int check_order(const struct workload *w, struct err *err)
 	return 0;
 }
 
+/* Lines say what is asked and where; what else would say it is refused. */
+static int check_lines(const struct workload *w, struct err *err)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} others[] = {
+		{ w->size_mix.count > 0, "bssplit" },
+		{ w->verify, "verify" },
+		{ w->trim_ppm > 0, "rwmixtrim" },
+		{ w->rate_iops > 0, "rate-iops" },
+		{ w->think_ns > 0, "thinktime" },
+		{ w->stride_bytes > 0, "stride" },
+		{ w->backwards, "backwards" },
+		{ w->segment_count > 0, "segments" },
+		{ w->fsync_count > 0, "fsync" },
+		{ w->fdatasync_count > 0, "fdatasync" },
+		{ w->distribution.kind != DISTRIBUTION_UNIFORM, "random-distribution" },
+	};
+
+	if (!w->lines.count)
+		return 0;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (others[i].given)
+			return err_set(err, -EINVAL, "access-lines and %s exclude each other",
+				       others[i].name);
+	}
+	if (!w->runtime_ns && !w->io_size_bytes)
+		return err_set(err, -EINVAL, "access-lines need a runtime or an io-size: there is no pass");
+	for (uint32_t i = 0; i < w->lines.count; i++) {
+		const struct access_line *line = &w->lines.lines[i];
+		int r = check_direct(w, "access-lines: size", line->bytes, err);
+
+		if (r == 0)
+			r = check_direct(w, "access-lines: align", line->align_bytes, err);
+		if (r == 0)
+			r = check_direct(w, "access-lines: reply", line->reply_bytes, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int check_range(const struct workload *w, struct err *err)
 {
 	if (w->segment_count && !w->size.bytes && !w->size.ppm)
 		return err_set(err, -EINVAL, "segments needs size, which it cuts into pieces");
+	if (!w->segment_count && (w->segment_range.bytes || w->segment_range.ppm || w->segment_seed))
+		return err_set(err, -EINVAL, "%s says where segments lie: name their number too",
+			       w->segment_seed ? "segment-seed" : "segment-range");
 	if (w->offset.ppm == PPM)
 		return err_set(err, -EINVAL, "offset=100%% leaves nothing of the target");
 	if ((uint64_t)w->offset.ppm + w->size.ppm > PPM)
@@ -150,6 +196,7 @@ static int check_stores(const struct workload *w, struct err *err)
 		{ "sync", w->sync != SYNC_NONE },
 		{ "fsync", w->fsync_count > 0 },
 		{ "fdatasync", w->fdatasync_count > 0 },
+		{ "end-fsync", w->end_fsync },
 		{ "data", w->data != DATA_RANDOM },
 		{ "buffer-compress-percentage", w->compress_ppm > 0 },
 		{ "dedupe-percentage", w->dedupe_ppm > 0 },
@@ -256,7 +303,7 @@ static int check_replay(const struct workload *w, struct err *err)
 int workload_check(const struct workload *workload, struct err *err)
 {
 	int (*const checks[])(const struct workload *, struct err *) = {
-		check_sizes, check_order, check_range,	check_queue,  check_time,
+		check_lines, check_sizes, check_order, check_range, check_queue, check_time,
 		check_mix,   check_data,  check_stores, check_verify, check_replay,
 	};
 

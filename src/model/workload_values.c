@@ -449,3 +449,88 @@ int workload_parse_cpus(void *member, const char *value, struct err *err)
 		return -ENOENT;
 	return err_set(err, -EINVAL, "'%s' is not a list of CPUs; write 0, 0-3 or 0-1,3", value);
 }
+
+/* One number of a line; places from 1. */
+static int line_number(struct access_line *line, int place, const char *text, struct err *err)
+{
+	static const char *const names[] = { "size", "weight", "reads", "random", "delay", "burst",
+					     "align", "reply" };
+	uint32_t *const members[] = { &line->bytes,	  &line->weight,      &line->read_ppm,
+				      &line->random_ppm,  &line->delay_us,    &line->burst_count,
+				      &line->align_bytes, &line->reply_bytes };
+	const uint64_t limits[] = { WORKLOAD_BLOCK_MAX_BYTES, 100, 100, 100, 86400000, UINT32_MAX,
+				    WORKLOAD_BLOCK_MAX_BYTES, WORKLOAD_BLOCK_MAX_BYTES };
+	const bool is_bytes = place == 0 || place >= 6;
+	uint64_t value = 0;
+
+	if (place == 4 ? units_parse_time_ns(text, &value, err) < 0 :
+	    is_bytes   ? units_parse_bytes(text, &value, err) < 0 :
+			 units_parse_count(text, &value, err) < 0)
+		return err_wrap(err, "%s", names[place]);
+	if (place == 4)
+		value /= 1000;
+	if (value > limits[place] || (place == 0 && value == 0))
+		return err_set(err, -EINVAL, "%s %s is not from %d to %llu", names[place], text,
+			       place == 0, (unsigned long long)limits[place]);
+	*members[place] = (uint32_t)(place == 2 || place == 3 ? value * (PPM / 100) : value);
+	return 0;
+}
+
+static int parse_line(struct access_line *line, char *text, struct err *err)
+{
+	int place = 0, r = 0;
+	char *word;
+
+	*line = (struct access_line){ .burst_count = 1 };
+	for (; r == 0 && (word = strsep(&text, "/")); place++)
+		r = place < 8 ? line_number(line, place, word, err) :
+				err_set(err, -EINVAL, "a line has at most 8 numbers");
+	if (r == 0 && place < 4)
+		return err_set(err, -EINVAL, "a line is SIZE/WEIGHT/READ/RANDOM at least");
+	return r;
+}
+
+int workload_parse_lines(void *member, const char *value, struct err *err)
+{
+	struct access_lines lines = { 0 };
+	uint32_t weight = 0;
+	char *copy, *rest, *text;
+	int r = 0;
+
+	copy = rest = strdup(value);
+	if (!copy)
+		return err_set(err, -ENOMEM, "no memory");
+	while (r == 0 && *value && (text = strsep(&rest, ":"))) {
+		if (lines.count == WORKLOAD_LINES) {
+			r = err_set(err, -EINVAL, "more than %d lines", WORKLOAD_LINES);
+			break;
+		}
+		r = parse_line(&lines.lines[lines.count], text, err);
+		weight += r == 0 ? lines.lines[lines.count++].weight : 0;
+	}
+	free(copy);
+	if (r == 0 && lines.count && weight != 100)
+		r = err_set(err, -EINVAL, "the weights sum to %u, not to 100", weight);
+	if (r == 0)
+		*(struct access_lines *)member = lines;
+	return r;
+}
+
+void workload_print_lines(const void *member, struct text *ret)
+{
+	const struct access_lines *lines = member;
+	char bytes[UNITS_TEXT_BYTES];
+
+	for (uint32_t i = 0; i < lines->count; i++) {
+		const struct access_line *line = &lines->lines[i];
+
+		text_add(ret, "%s%s/%u/%u/%u", i ? ":" : "", units_format_bytes(line->bytes, bytes),
+			 line->weight, line->read_ppm / (PPM / 100), line->random_ppm / (PPM / 100));
+		if (!line->delay_us && line->burst_count <= 1 && !line->align_bytes &&
+		    !line->reply_bytes)
+			continue;
+		text_add(ret, "/%uus/%u/%s", line->delay_us, line->burst_count,
+			 units_format_bytes(line->align_bytes, bytes));
+		text_add(ret, "/%s", units_format_bytes(line->reply_bytes, bytes));
+	}
+}

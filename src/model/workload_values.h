@@ -17,6 +17,8 @@ int workload_parse_buffered(void *member, const char *value, struct err *err);
 int workload_parse_zero_buffers(void *member, const char *value, struct err *err);
 int workload_parse_think(void *member, const char *value, struct err *err);
 int workload_parse_pattern(void *member, const char *value, struct err *err);
+int workload_parse_lines(void *member, const char *value, struct err *err);
+void workload_print_lines(const void *member, struct text *ret);
 int workload_parse_split(void *member, const char *value, struct err *err);
 int workload_parse_distribution(void *member, const char *value, struct err *err);
 int workload_parse_cpus(void *member, const char *value, struct err *err);

@@ -114,6 +114,9 @@ struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan
 	w.offset.bytes = plan->offset_bytes;
 	w.size.bytes =
 		plan->size_bytes ? plan->size_bytes : rest / plan->block_bytes * plan->block_bytes;
+	w.segment_count = plan->segment_count;
+	w.segment_range.bytes = plan->segment_range_bytes;
+	w.segment_seed = plan->segment_seed;
 	w.io_size_bytes = plan->io_bytes;
 	w.runtime_ns = plan->runtime_ns;
 	w.ramp_ns = plan->ramp_ns;
@@ -348,7 +351,13 @@ int kit_state(struct kit *kit, const char *name, const struct step *step, struct
 	}
 	*cell = (struct protocol_cell){ 0 };
 	snprintf(cell->name, sizeof(cell->name), "%s", name);
-	if (!kit->forecasting) {
+	if (kit->forecasting) {
+		cell->bytes = sitting_forecast_bytes(kit->sitting, step);
+		cell->bytes_per_s = kit->outcome->assumed_sequential_bytes_per_s;
+		cell->duration_ns =
+			(uint64_t)((double)cell->bytes * 1e9 / cell->bytes_per_s);
+		kit->outcome->written_bytes += cell->bytes;
+	} else {
 		r = sitting_state(kit->sitting, step, &done, err);
 		if (r < 0)
 			return err_wrap(err, "%s", name);
@@ -369,6 +378,31 @@ int kit_purge(struct kit *kit, bool *ret_erased, struct err *err)
 	if (ret_erased)
 		*ret_erased = erased;
 	return kit_state(kit, erased ? "purge by erase" : "purge by discard", &step, NULL, err);
+}
+
+/* Among comma-separated words: "discard", "discard=async"; not "nodiscard". */
+static bool has_discard(const char *options)
+{
+	while (*options) {
+		const size_t length = strcspn(options, ",");
+
+		if (strncmp(options, "discard", 7) == 0 && strchr(",=", options[7]))
+			return true;
+		options += length + (options[length] == ',');
+	}
+	return false;
+}
+
+int kit_check_no_online_discard(const struct kit *kit, struct err *err)
+{
+	const struct target_info *info = sitting_target(kit->sitting);
+
+	if (info->kind != TARGET_DIRECTORY || !has_discard(info->mount_options))
+		return 0;
+	err_set(err, -EOPNOTSUPP,
+		"%s: %s is mounted with discard, so nothing can be deleted without",
+		kit->protocol->name, info->mount_point);
+	return err_hint(err, "mount -o remount,nodiscard %s", info->mount_point);
 }
 
 int kit_anchor(struct kit *kit, struct err *err)

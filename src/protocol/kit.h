@@ -38,6 +38,9 @@ struct cell_plan {
 	uint64_t offset_bytes; /* where the range begins: starts are congruent to it */
 	uint64_t size_bytes;   /* of the range; 0 = the rest of the capacity */
 	uint64_t align_bytes;  /* of starts, from offset; 0 = the block's */
+	/* size_bytes in so many segments, spread over the first so many bytes; 0 = in one piece */
+	uint32_t segment_count;
+	uint64_t segment_range_bytes, segment_seed;
 	uint64_t io_bytes;     /* 0 = one pass over the range, or runtime */
 	uint64_t runtime_ns;   /* 0 = by bytes */
 	uint64_t ramp_ns;
@@ -72,6 +75,9 @@ int kit_anchor(struct kit *kit, struct err *err);
 
 /* Whether the drive takes discards, as far as it says. */
 bool kit_discards(const struct kit *kit);
+
+/* -EOPNOTSUPP in a directory whose file system discards what is deleted: the control is lost. */
+int kit_check_no_online_discard(const struct kit *kit, struct err *err);
 
 /* Rounded down to whole blocks of so many bytes; never below one. */
 uint64_t kit_share(const struct kit *kit, double share, uint64_t block_bytes);

@@ -29,6 +29,8 @@ struct protocol_options {
 	uint32_t repeat_count;	 /* whole cycles; 0 = 1 */
 	uint64_t cell_ns;	 /* of cells that end by time; 0 = the protocol's own */
 	bool client;		 /* the client's parameters, not the enterprise's */
+	uint32_t active_ppm;	 /* steady: active range, share of the capacity; 0 = all */
+	uint64_t active_bytes;	 /* steady: really touched of it, in segments; 0 = client 8 GiB, else all */
 	const struct plan *plan; /* under suspicion (contamination); NULL = IOMeter's fill */
 	uint64_t seed;		 /* 0 = 1 */
 	bool forecast;

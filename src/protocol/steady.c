@@ -30,6 +30,10 @@
 #define SATURATION_ROUNDS_MAX 48 /* of as many minutes as 24 h have half hours */
 #define SATURATION_FILLS 4.0
 
+#define SEGMENTS 2048
+#define SEGMENT_MIN_BYTES MIB /* the largest request */
+#define CLIENT_AMOUNT_BYTES (8 * GIB)
+
 /* Large to small, reads to writes: sizes inside, mixes outside. */
 static const uint64_t iops_sizes[] = {
 	1024 * KIB, 128 * KIB, 64 * KIB, 32 * KIB, 16 * KIB, 8 * KIB, 4 * KIB, 512,
@@ -120,8 +124,16 @@ static const struct test {
 	  1 },
 };
 
+/* What is written and read: an amount of a range, in segments; or all of the range. */
+struct active {
+	uint64_t range_bytes, amount_bytes;
+	uint32_t segment_count; /* 0 = the range in one piece */
+	uint64_t seed;
+};
+
 struct progress_of_test {
 	struct kit *kit;
+	const struct active *active;
 	const struct test *test;
 	size_t round_count, first_round; /* the window begins at first_round at the earliest */
 	double cells[CELLS_MAX][SATURATION_ROUNDS_MAX];
@@ -168,6 +180,10 @@ static int run_cell(struct progress_of_test *p, size_t mix, size_t size, struct 
 		.depth_count = p->kit->options->client ? t->client_depth : t->enterprise_depth,
 		.runtime_ns = cell_ns ? cell_ns : CELL_NS,
 		.repeat = t->is_random,
+		.size_bytes = p->active->amount_bytes,
+		.segment_count = p->active->segment_count,
+		.segment_range_bytes = p->active->segment_count ? p->active->range_bytes : 0,
+		.segment_seed = p->active->segment_count ? p->active->seed : 0,
 	};
 	struct protocol_cell cell;
 	int r;
@@ -218,6 +234,7 @@ static int precondition(struct progress_of_test *p, struct err *err)
 			.rw = RW_WRITE,
 			.block_bytes = 128 * KIB,
 			.depth_count = 32,
+			.size_bytes = p->active->range_bytes,
 		};
 
 		snprintf(plan.name, sizeof(plan.name), "%s: fill %d", p->test->name, fill + 1);
@@ -285,7 +302,7 @@ static void add_evidence(const struct progress_of_test *p)
 		}
 }
 
-static void add_deviations(struct kit *kit)
+static void add_deviations(struct kit *kit, const struct active *active)
 {
 	const struct target_info *info = sitting_target(kit->sitting);
 	const uint64_t cell_ns = kit->options->cell_ns;
@@ -303,11 +320,18 @@ static void add_deviations(struct kit *kit)
 		kit_note(kit, "512-byte cells left out: the logical block has %llu bytes",
 			 (unsigned long long)kit->logical_block_bytes);
 	if (kit->options->size_bytes && kit->capacity_bytes < info->size_bytes)
-		kit_note(kit, "active range: the first %llu bytes only",
+		kit_note(kit, "the capacity is the first %llu bytes only",
 			 (unsigned long long)kit->capacity_bytes);
+	if (active->segment_count && active->segment_count < SEGMENTS)
+		kit_note(kit, "%u segments, not %u: of no less than a mebibyte each",
+			 active->segment_count, SEGMENTS);
+	if (kit->options->client && active->amount_bytes != CLIENT_AMOUNT_BYTES &&
+	    active->amount_bytes != 2 * CLIENT_AMOUNT_BYTES)
+		kit_note(kit, "client: an active amount of %llu bytes, not of 8 or 16 GiB",
+			 (unsigned long long)active->amount_bytes);
 	if (kit->options->client)
-		kit_note(kit,
-			 "client: the whole active range, not 8 or 16 GiB in 2048 segments of it");
+		kit_note(kit, "client: one active range and amount; the specification wants 100 %% and "
+			      "75 %%, 8 and 16 GiB (--active-range, --active-amount)");
 	kit_note(kit, "the drive's write cache is as found: %s",
 		 info->write_cache[0] ? info->write_cache : "not known");
 	kit_note(kit, "one thread with all requests, not several with a share each");
@@ -339,19 +363,71 @@ static void judge(const struct progress_of_test *all)
 				      rate));
 }
 
+/* Half of the range at most is in segments: they must not touch. */
+static struct active active_of(const struct kit *kit)
+{
+	const struct protocol_options *o = kit->options;
+	const double share = o->active_ppm ? (double)o->active_ppm / PPM : 1;
+	struct active active = {
+		.range_bytes = kit_share(kit, share, MIB),
+		.seed = kit->outcome->seed,
+	};
+	uint64_t segment_bytes;
+
+	active.amount_bytes = o->active_bytes ? o->active_bytes
+			      : o->client     ? CLIENT_AMOUNT_BYTES
+					      : active.range_bytes;
+	if (active.amount_bytes >= active.range_bytes && !o->client) {
+		active.amount_bytes = active.range_bytes;
+		return active;
+	}
+	if (active.amount_bytes > active.range_bytes / 2)
+		active.amount_bytes = active.range_bytes / 2;
+	active.segment_count = SEGMENTS;
+	if (active.amount_bytes / SEGMENT_MIN_BYTES < SEGMENTS)
+		active.segment_count = (uint32_t)(active.amount_bytes / SEGMENT_MIN_BYTES);
+	segment_bytes = active.amount_bytes / active.segment_count;
+	active.amount_bytes = segment_bytes / MIB * MIB * active.segment_count;
+	return active;
+}
+
+static void tell_active(struct kit *kit, const struct active *active)
+{
+	kit_evidence(kit, "active range", "B", (double)active->range_bytes);
+	kit_evidence(kit, "active amount", "B", (double)active->amount_bytes);
+	kit_evidence(kit, "segments", "", active->segment_count ? active->segment_count : 1);
+}
+
+static int check_active(const struct kit *kit, const struct active *active, struct err *err)
+{
+	const uint64_t asked = kit->options->active_bytes;
+	char have[UNITS_TEXT_BYTES], want[UNITS_TEXT_BYTES];
+
+	if (!active->segment_count || asked <= active->range_bytes / 2)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "steady: an active amount of %s in segments that do not touch needs twice the "
+		       "room; the active range has %s",
+		       units_format_bytes(asked, want),
+		       units_format_bytes(active->range_bytes, have));
+}
+
 static int run_steady(struct kit *kit, struct err *err)
 {
+	const struct active active = active_of(kit);
 	struct progress_of_test *all = calloc(ARRAY_COUNT(tests), sizeof(*all));
-	int r = all ? 0 : err_errno(err, -ENOMEM, "steady");
+	int r = all ? check_active(kit, &active, err) : err_errno(err, -ENOMEM, "steady");
 
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(tests); i++) {
 		all[i].kit = kit;
+		all[i].active = &active;
 		all[i].test = &tests[i];
 		r = run_test(&all[i], err);
 	}
 	if (r == 0 && !kit->forecasting) {
+		tell_active(kit, &active);
 		judge(all);
-		add_deviations(kit);
+		add_deviations(kit, &active);
 	}
 	free(all);
 	return r;
@@ -368,7 +444,8 @@ const struct protocol protocol_steady = {
 		"20 % and fitted slope at most 10 % of the mean, in every tracking variable. 25 "
 		"rounds "
 		"at most; saturation until four drive fills. --client takes the client's "
-		"depths.\n\n"
+		"depths, and touches 8 GiB only, in 2048 segments of the active range "
+		"(--active-range, --active-amount).\n\n"
 		"Verdicts: steady, not-steady. What differs from the specification is listed.",
 	.writes = true,
 	.run = run_steady,

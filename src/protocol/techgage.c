@@ -16,6 +16,10 @@
  * 128 KiB where the file is in one piece and of a hole where it is not. The
  * "buffered" pass sends just these; past the page cache, so that it says what the drive does
  * and nothing of this machine's memory. The "direct" pass is one request of 128 KiB at a time.
+ *
+ * In a directory there is one, and the recipe is followed to the letter: real files (state/dirty,
+ * its preset), a test file where iozone had its own, 4 KiB records through the page cache with
+ * the flush counted, nothing cached before reads; the trim is fstrim's.
  */
 
 #include <errno.h>
@@ -32,6 +36,7 @@
 #define GROUP_BYTES (GROUP * EXTENT_BYTES)
 #define WINDOW_WRITE_BYTES (512 * KIB)
 #define WINDOW_READ_BYTES (128 * KIB)
+#define RECORD_BYTES (4 * KIB)
 #define CYCLES 3 /* fewer give no interval worth having */
 #define REST_NS (1800 * SECOND_NS)
 
@@ -59,6 +64,7 @@ static const struct {
 
 struct techgage {
 	struct kit *kit;
+	bool in_directory;
 	uint64_t groups_bytes; /* what the groups cover */
 	struct samples rates[STATES][PASSES];
 };
@@ -97,9 +103,33 @@ static struct workload workload_of(const struct techgage *t, enum state state, e
 	return w;
 }
 
+/* iozone's own calls, on a file; what was written is on the drive when the clock stops. */
+static struct workload workload_of_file(const struct techgage *t, enum state state, enum pass pass)
+{
+	const bool reads = passes[pass].reads, direct = passes[pass].direct;
+	const uint64_t block_bytes = direct ? WINDOW_READ_BYTES : RECORD_BYTES;
+	const uint64_t size_bytes = kit_share(t->kit, 1, WINDOW_READ_BYTES);
+	struct cell_plan plan = {
+		.rw = reads ? RW_READ : RW_WRITE,
+		.block_bytes = block_bytes,
+		.depth_count = 1,
+		.size_bytes = size_bytes,
+		.io_bytes = reads ? 0 : size_bytes - block_bytes,
+		.flush = !reads,
+	};
+	struct workload w;
+
+	snprintf(plan.name, sizeof(plan.name), "%s: %s", state_names[state], passes[pass].name);
+	w = kit_workload(t->kit, &plan);
+	w.direct = direct;
+	w.engine = ENGINE_SYNC;
+	return w;
+}
+
 static int run_pass(struct techgage *t, enum state state, enum pass pass, struct err *err)
 {
-	const struct workload w = workload_of(t, state, pass);
+	const struct workload w = t->in_directory ? workload_of_file(t, state, pass) :
+						    workload_of(t, state, pass);
 	struct protocol_cell cell;
 	int r = kit_run(t->kit, &w, true, &cell, err);
 
@@ -145,12 +175,41 @@ static int second_set(struct techgage *t, struct err *err)
 	return kit_step(t->kit, &plan, NULL, err);
 }
 
+/* Of the whole, or of what a directory's file system has free and our test file held. */
+static int purge(struct techgage *t, struct err *err)
+{
+	struct step trim;
+	int r = kit_purge(t->kit, NULL, err);
+
+	step_init(&trim, STEP_TRIM);
+	if (r == 0 && t->in_directory && kit_discards(t->kit))
+		r = kit_state(t->kit, "trim of the file system", &trim, NULL, err);
+	return r;
+}
+
+/* Both sets, made and deleted, twice: as the article did, in scale. */
+static int both_sets(struct techgage *t, struct err *err)
+{
+	struct step step;
+	int r;
+
+	if (!t->in_directory) {
+		r = first_set(t, err);
+		return r == 0 ? second_set(t, err) : r;
+	}
+	step_init(&step, STEP_DIRTY);
+	step.dirty.preset = DIRTY_TECHGAGE;
+	/* The files' space beside ours; the same in each cycle. */
+	step.dirty.seed = t->kit->outcome->seed;
+	return kit_state(t->kit, "two sets of files, twice", &step, NULL, err);
+}
+
 static int make_clean(struct techgage *t, struct err *err)
 {
 	int r = kit_anchor(t->kit, err);
 
 	if (r == 0)
-		r = kit_purge(t->kit, NULL, err);
+		r = purge(t, err);
 	return r == 0 ? run_passes(t, CLEAN, err) : r;
 }
 
@@ -159,16 +218,14 @@ static int make_dirty(struct techgage *t, struct err *err)
 	int r = kit_anchor(t->kit, err);
 
 	if (r == 0)
-		r = kit_purge(t->kit, NULL, err);
+		r = purge(t, err);
 	if (r == 0)
-		r = first_set(t, err);
-	if (r == 0)
-		r = second_set(t, err);
+		r = both_sets(t, err);
 	return r == 0 ? run_passes(t, DIRTY, err) : r;
 }
 
 /* iozone's file is deleted: the holes are what is free. */
-static int make_trimmed(struct techgage *t, struct err *err)
+static int trim_holes(struct techgage *t, struct err *err)
 {
 	const struct cell_plan plan = {
 		.name = "trim of what is free",
@@ -177,12 +234,18 @@ static int make_trimmed(struct techgage *t, struct err *err)
 		.depth_count = 1,
 	};
 	struct workload w = kit_workload(t->kit, &plan);
+
+	to_holes(t, &w);
+	return kit_run(t->kit, &w, false, NULL, err);
+}
+
+static int make_trimmed(struct techgage *t, struct err *err)
+{
 	int r;
 
 	if (!kit_discards(t->kit))
 		return 0;
-	to_holes(t, &w);
-	r = kit_run(t->kit, &w, false, NULL, err);
+	r = t->in_directory ? purge(t, err) : trim_holes(t, err);
 	if (r == 0)
 		r = kit_idle(t->kit, "rest",
 			     t->kit->options->idle_ns ? t->kit->options->idle_ns : REST_NS, err);
@@ -258,13 +321,25 @@ static int check_kind(const struct kit *kit, struct err *err)
 {
 	const struct target_info *info = sitting_target(kit->sitting);
 
+	if (info->kind == TARGET_DIRECTORY)
+		return kit_check_no_online_discard(kit, err);
 	if (info->kind == TARGET_BLOCK || info->kind == TARGET_SIM)
 		return 0;
-	err_set(err, -EOPNOTSUPP,
-		"techgage: in %s the file system places the files and decides what "
-		"is discarded",
-		info->spec);
-	return err_hint(err, "name the device, with --erase-data");
+	err_set(err, -EOPNOTSUPP, "techgage: files are dirtied around %s, not in it", info->spec);
+	return err_hint(err, "name a directory, or the device with --erase-data");
+}
+
+static void note_what_it_is(struct techgage *t)
+{
+	if (t->in_directory) {
+		kit_note(t->kit, "buffered passes go through the page cache as iozone's do: nothing is "
+				 "cached before, and the flush counts");
+		return;
+	}
+	kit_note(t->kit, "files are pieces placed as a file system would, holes of 16 KiB between "
+			 "them: there is none here");
+	kit_note(t->kit, "\"buffered\" sends the page cache's requests, past the page cache: the "
+			 "drive's share of iozone's figure, not this machine's memory");
 }
 
 static int run_techgage(struct kit *kit, struct err *err)
@@ -273,6 +348,7 @@ static int run_techgage(struct kit *kit, struct err *err)
 	struct techgage t = { .kit = kit };
 	int r = check_kind(kit, err);
 
+	t.in_directory = r == 0 && sitting_target(kit->sitting)->kind == TARGET_DIRECTORY;
 	t.groups_bytes = kit->capacity_bytes / GROUP_BYTES * GROUP_BYTES;
 	for (uint32_t cycle = 0; r == 0 && cycle < cycles; cycle++) {
 		r = make_clean(&t, err);
@@ -284,12 +360,7 @@ static int run_techgage(struct kit *kit, struct err *err)
 	if (r < 0 || kit->forecasting)
 		return r;
 	judge(&t);
-	kit_note(kit, "files are pieces placed as a file system would, holes of 16 KiB between "
-		      "them: there is none "
-		      "here");
-	kit_note(kit, "\"buffered\" sends the page cache's requests, past the page cache: the "
-		      "drive's share "
-		      "of iozone's figure, not this machine's memory");
+	note_what_it_is(&t);
 	return 0;
 }
 
@@ -301,7 +372,8 @@ const struct protocol protocol_techgage = {
 		       "pass: on a purged drive; after files of 92.5 % of it, deleted, and others "
 		       "of 80 %; after "
 		       "a trim of what is free and 30 min without I/O (--idle). Three cycles "
-		       "(--repeat).\n\n"
+		       "(--repeat). In a directory with real files and a test file of --size, and "
+		       "through the page cache.\n\n"
 		       "Verdicts: trim-effective, trim-partial, trim-none, nothing-to-recover, "
 		       "cannot-tell.",
 	.writes = true,

@@ -446,14 +446,7 @@ static int check_kind(const struct kit *kit, struct err *err)
 			info->spec);
 		return err_hint(err, "name a directory, or the device with --erase-data");
 	}
-	if (strstr(info->mount_options, "discard")) {
-		err_set(err, -EOPNOTSUPP,
-			"three-state: %s is mounted with discard, so nothing can be "
-			"deleted without",
-			info->mount_point);
-		return err_hint(err, "mount -o remount,nodiscard %s", info->mount_point);
-	}
-	return 0;
+	return kit_check_no_online_discard(kit, err);
 }
 
 static int run_three_state(struct kit *kit, struct err *err)

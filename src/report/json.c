@@ -230,7 +230,33 @@ static void put_cpu(json_t *ret, const struct measurement *m)
 	json_put_u64(ret, "system_ns", m->system_ns);
 	json_put_real(ret, "worker_cpu_max", m->worker_cpu_max);
 	json_put_u64(ret, "voluntary_switch_count", m->voluntary_switch_count);
+	json_put_u64(ret, "involuntary_switch_count", m->involuntary_switch_count);
+	json_put_u64(ret, "major_fault_count", m->major_fault_count);
+	json_put_u64(ret, "minor_fault_count", m->minor_fault_count);
 	json_put_real(ret, "steal_ratio", m->steal_ratio);
+}
+
+static json_t *steps_json(const uint64_t counts[MEASUREMENT_STEPS])
+{
+	json_t *ret = json_array();
+
+	for (size_t i = 0; i < MEASUREMENT_STEPS; i++)
+		json_array_append_new(ret, json_integer((json_int_t)counts[i]));
+	return ret;
+}
+
+/* Of access lines: a request and its reply; null without lines. */
+static json_t *transactions_json(const struct measurement *m)
+{
+	json_t *ret;
+
+	if (!m->workload.lines.count)
+		return json_null();
+	ret = json_object();
+	json_put_u64(ret, "count", m->transaction_count);
+	json_put_u64(ret, "total_ns", m->transaction_ns);
+	json_put_u64(ret, "max_ns", m->transaction_ns_max);
+	return ret;
 }
 
 static void put_queue(json_t *ret, const struct measurement *m)
@@ -241,6 +267,9 @@ static void put_queue(json_t *ret, const struct measurement *m)
 	json_put_u64(ret, "wait_count", m->wait_count);
 	json_put_real(ret, "depth_mean", m->depth_mean);
 	json_put_u64(ret, "depth_max", m->depth_max);
+	json_put(ret, "depth_steps", steps_json(m->depth_counts));
+	json_put(ret, "batch_steps", steps_json(m->push_counts));
+	json_put(ret, "reap_steps", steps_json(m->reap_counts));
 	json_put_u64(ret, "punted_count", m->punted_count);
 }
 
@@ -252,6 +281,12 @@ static void put_device(json_t *ret, const struct measurement *m)
 	json_put_u64(device, "read_bytes", m->device_read_bytes);
 	json_put_u64(device, "write_count", m->device_write_count);
 	json_put_u64(device, "write_bytes", m->device_write_bytes);
+	json_put_u64(device, "read_merges", m->device_read_merge_count);
+	json_put_u64(device, "write_merges", m->device_write_merge_count);
+	json_put_u64(device, "read_ms", m->device_read_ms);
+	json_put_u64(device, "write_ms", m->device_write_ms);
+	json_put_u64(device, "busy_ms", m->device_busy_ms);
+	json_put_u64(device, "queue_ms", m->device_queue_ms);
 	json_put(ret, "device_counters", device);
 	json_put_real(temperature, "start", m->temperature_c_start);
 	json_put_real(temperature, "max", m->temperature_c_max);
@@ -296,6 +331,7 @@ static json_t *measurement_json(const struct measurement *m)
 	json_put_u64(ret, "backlog_ns_max", m->backlog_ns_max);
 	json_put_u64(ret, "unserved_count", m->unserved_count);
 	json_put(ret, "replay", replay_json(&m->replay));
+	json_put(ret, "transactions", transactions_json(m));
 	put_queue(ret, m);
 	put_cpu(ret, m);
 	json_put(ret, "verify", verify_json(m));
@@ -477,7 +513,7 @@ static json_t *measurements_json(const struct result *result)
 	return ret;
 }
 
-void report_json(const struct result *result, struct text *ret)
+json_t *report_result_json(const struct result *result)
 {
 	json_t *root = json_object();
 
@@ -493,6 +529,13 @@ void report_json(const struct result *result, struct text *ret)
 	json_put(root, "state", state_json(result));
 	json_put(root, "measurements", measurements_json(result));
 	json_put(root, "findings", findings_json(result));
+	return root;
+}
+
+void report_json(const struct result *result, struct text *ret)
+{
+	json_t *root = report_result_json(result);
+
 	json_write(root, ret);
 	json_decref(root);
 }

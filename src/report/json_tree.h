@@ -28,6 +28,9 @@ void json_put_real(json_t *object, const char *key, double value);	/* NaN, infin
  */
 void json_write(const json_t *root, struct text *ret);
 
+/* The document of report_json. The caller's to decref. */
+json_t *report_result_json(const struct result *result);
+
 /* Parts of the result that `tare devices` and `tare doctor` show too. The caller's to decref. */
 json_t *report_target_json(const struct target_info *info);
 json_t *report_machine_json(const struct machine *machine);

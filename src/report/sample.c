@@ -310,6 +310,14 @@ void sample_open_loop(struct result *ret)
 	m->backlog_ns_max = 1200000000;
 	m->unserved_count = 2100;
 	m->replay = (struct replay_result){ true, 12900, 40, 3, 2, 20000 };
+	m->workload.lines.count = 1;
+	m->workload.lines.lines[0] = (struct access_line){
+		.bytes = 4096, .weight = 100, .read_ppm = 660000, .random_ppm = 1000000,
+		.burst_count = 1,
+	};
+	m->transaction_count = 8600;
+	m->transaction_ns = 8600 * 71000ull;
+	m->transaction_ns_max = 900000;
 	m->depth_mean = 3.25;
 	SET(m->level, "stepped");
 	m->segment_count = 2;

@@ -49,7 +49,7 @@ static void add_shape(const struct workload *w, struct text *ret)
 		text_add(ret, " (%s reads)", units_format_ppm(w->read_ppm, share));
 }
 
-void report_workload_text(const struct workload *w, struct text *ret)
+static void add_asked(const struct workload *w, struct text *ret)
 {
 	add_shape(w, ret);
 	text_add(ret, " ");
@@ -57,6 +57,15 @@ void report_workload_text(const struct workload *w, struct text *ret)
 		text_add(ret, "of %" PRIu32 " sizes", w->size_mix.count);
 	else
 		text_add_size(ret, w->block_bytes);
+}
+
+void report_workload_text(const struct workload *w, struct text *ret)
+{
+	if (w->lines.count)
+		text_add(ret, "%" PRIu32 " access line%s", w->lines.count,
+			 w->lines.count > 1 ? "s" : "");
+	else
+		add_asked(w, ret);
 	text_add(ret, " Q%" PRIu32, w->depth_count);
 	if (w->job_count > 1)
 		text_add(ret, " × %" PRIu32 " jobs", w->job_count);

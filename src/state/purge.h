@@ -18,8 +18,9 @@
  * drive's firmware does by itself, which can take hours and cannot be stopped. A whole-device
  * discard is not an erase and is not called one.
  *
- * The commands for NVMe and ATA drives are built by pure functions, tested byte by byte; sending
- * them has been tried on no real drive by our tests, which have none.
+ * The commands for NVMe and ATA drives are built by pure functions, tested byte by byte. Identify,
+ * Format NVM and the logs are sent to emulated drives by tests/device/qemu; no drive of our tests
+ * knows a sanitize or a security erase.
  */
 
 #include <linux/nvme_ioctl.h>
@@ -77,6 +78,10 @@ int ata_check_erase(const uint16_t identify[256], bool enhanced, struct err *err
 int ata_check_sanitize(const uint16_t identify[256], enum ata_sanitize what, struct err *err);
 /* How long the drive says the erase takes, in seconds; 0 = it does not say. */
 uint64_t ata_erase_s(const uint16_t identify[256], bool enhanced);
+
+enum scsi_sense { SENSE_NONE = 0, SENSE_RECOVERED = 1, SENSE_ILLEGAL_REQUEST = 5 };
+/* The key of sense data in either format (SPC-4 4.5); -1 when it is in none. */
+int scsi_sense_key(const uint8_t *sense, size_t sense_bytes);
 
 /* From the sense data of a SANITIZE STATUS: as nvme_sanitize_state; -EPROTO without an answer. */
 int ata_sanitize_state(const uint8_t *sense, size_t sense_bytes, double *ret_done);

@@ -248,6 +248,20 @@ uint64_t ata_erase_s(const uint16_t identify[256], bool enhanced)
 	return 120ull * (word & 0x8000 ? word & 0x7fffu : word & 0xffu);
 }
 
+int scsi_sense_key(const uint8_t *sense, size_t sense_bytes)
+{
+	switch (sense_bytes ? sense[0] & 0x7f : 0) {
+	case 0x70:	/* fixed: now, or deferred */
+	case 0x71:
+		return sense_bytes > 2 ? sense[2] & 0xf : -1;
+	case 0x72:	/* descriptors: now, or deferred */
+	case 0x73:
+		return sense_bytes > 1 ? sense[1] & 0xf : -1;
+	default:
+		return -1;
+	}
+}
+
 int ata_sanitize_state(const uint8_t *sense, size_t sense_bytes, double *ret_done)
 {
 	/* Descriptor sense with the ATA Status Return descriptor: count and LBA, high and low. */

@@ -178,6 +178,7 @@ static bool has_data(const struct ata_command *command)
 
 static int ata_send(struct work *work, struct ata_command *command, struct err *err)
 {
+	int key;
 	struct sg_io_hdr io = {
 		.interface_id = 'S',
 		.cmd_len = ATA_CDB_BYTES,
@@ -196,13 +197,14 @@ static int ata_send(struct work *work, struct ata_command *command, struct err *
 	if (ioctl(work->state->target->fd, SG_IO, &io) < 0)
 		return err_errno(err, -errno, "%s", command->what);
 	command->sense_bytes = io.sb_len_wr;
-	/* With the registers asked back, success comes as "recovered error" (1). */
-	if (io.host_status || (io.driver_status & ~8) ||
-	    (io.status && (!io.sb_len_wr || (command->sense[1] & 0xf) > 1)))
-		return err_set(err, -EIO,
-			       "%s: the drive refuses it (status 0x%x, sense 0x%x, host 0x%x)",
-			       command->what, io.status, command->sense[1], io.host_status);
-	return 0;
+	key = scsi_sense_key(command->sense, io.sb_len_wr);
+	/* With the registers asked back, success comes as "recovered error". */
+	if (!io.host_status && !(io.driver_status & ~8) &&
+	    (!io.status || key == SENSE_NONE || key == SENSE_RECOVERED))
+		return 0;
+	return err_set(err, key == SENSE_ILLEGAL_REQUEST ? -EOPNOTSUPP : -EIO,
+		       "%s: the drive refuses it (status 0x%x, sense key %d, host 0x%x)",
+		       command->what, io.status, key, io.host_status);
 }
 
 static int ata_read_identify(struct work *work, uint16_t identify[256], struct err *err)

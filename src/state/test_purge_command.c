@@ -197,6 +197,28 @@ static void an_ata_sanitize_status_is_read(void)
 	CHECK_EQ(ata_sanitize_state(sense, 22, &done), -EPROTO);
 }
 
+static void a_refusal_is_seen_in_either_format_of_sense_data(void)
+{
+	static const struct {
+		uint8_t sense[8];
+		size_t sense_bytes;
+		int want;
+	} cases[] = {
+		{ { 0x70, 0, 0x05, 0, 0, 0, 0, 10 }, 8, SENSE_ILLEGAL_REQUEST },
+		{ { 0xf0, 0, 0x23 }, 8, 3 },	/* bit 7 and the upper half are of no matter */
+		{ { 0x71, 0, 0x01 }, 8, SENSE_RECOVERED },
+		{ { 0x72, 0x05 }, 8, SENSE_ILLEGAL_REQUEST },
+		{ { 0x73, 0x01, 0x05 }, 8, SENSE_RECOVERED },
+		{ { 0x70, 0x05 }, 2, -1 },	/* cut off before its key */
+		{ { 0x72 }, 1, -1 },
+		{ { 0x7f, 0x01, 0x01 }, 8, -1 },
+		{ { 0x72, 0x01 }, 0, -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		CHECK_EQ(scsi_sense_key(cases[i].sense, cases[i].sense_bytes), cases[i].want);
+}
+
 static void what_drives_count_themselves_is_read(void)
 {
 	uint8_t page[512] = { 0 }, cdb[16];
@@ -231,4 +253,5 @@ TESTS(TEST(what_drives_count_themselves_is_read), TEST(a_format_keeps_the_format
       TEST(what_an_nvme_drive_cannot_or_must_not_is_refused),
       TEST(ata_commands_are_as_specified),
       TEST(ata_identify_data_decides),
-      TEST(an_ata_sanitize_status_is_read))
+      TEST(an_ata_sanitize_status_is_read),
+      TEST(a_refusal_is_seen_in_either_format_of_sense_data))

@@ -70,9 +70,10 @@ static int open_for_writing(struct target *target, const struct target_request *
 			    int path_fd, struct err *err)
 {
 	const char *spec = target->info.spec;
-	char name[STACK_NAME_BYTES], opened_name[STACK_NAME_BYTES];
+	char name[STACK_NAME_BYTES], opened_name[STACK_NAME_BYTES], consent[64];
 	dev_t device, opened;
 	int read_only, r;
+	bool is_serial;
 
 	r = find_name(path_fd, spec, name, &device, err);
 	if (r < 0)
@@ -96,8 +97,8 @@ static int open_for_writing(struct target *target, const struct target_request *
 	r = check_gate(target->fd, name, request, err);
 	if (r < 0)
 		return r;
-	snprintf(target->info.consent, sizeof(target->info.consent), "erase-data=%s",
-		 request->erase_serial);
+	gate_consent_name("", name, consent, &is_serial);
+	snprintf(target->info.consent, sizeof(target->info.consent), "erase-data=%s", consent);
 	return 0;
 }
 

@@ -12,16 +12,36 @@
 #include "target/gate.h"
 #include "target/kinds.h"
 
+/* The file itself is named, or an item of "FILE:FILE". 1, 0, or why a name leads nowhere. */
+static int is_named(const char *list, const struct stat *file, struct err *err)
+{
+	const char *at = list;
+	char item[4096];
+	struct stat named;
+
+	if (stat(list, &named) == 0)
+		return file->st_dev == named.st_dev && file->st_ino == named.st_ino;
+	while (target_next_item(&at, item, sizeof(item))) {
+		if (stat(item, &named) < 0)
+			return err_errno(err, -errno, "%s, named as expendable", item);
+		if (file->st_dev == named.st_dev && file->st_ino == named.st_ino)
+			return 1;
+	}
+	return 0;
+}
+
 static int check_expendable(const struct target_info *info, const struct target_request *request,
 			    int path_fd, struct err *err)
 {
-	struct stat file, named;
+	struct stat file;
+	int r = 0;
 
-	if (request->expendable_path && stat(request->expendable_path, &named) < 0)
-		return err_errno(err, -errno, "%s, named as expendable", request->expendable_path);
-	if (request->expendable_path && fstat(path_fd, &file) == 0 &&
-	    file.st_dev == named.st_dev && file.st_ino == named.st_ino)
-		return 0;
+	if (fstat(path_fd, &file) < 0)
+		return err_errno(err, -errno, "%s", info->spec);
+	if (request->expendable_path)
+		r = is_named(request->expendable_path, &file, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	if (request->expendable_path)
 		err_set(err, -EPERM, "%s is not the file named as expendable (%s); not touched",
 			info->spec, request->expendable_path);

@@ -195,6 +195,23 @@ void gate_consent_name(const char *root, const char *name, char consent[64], boo
 		snprintf(consent, 64, "%s", name);
 }
 
+/* name itself, or an item of "name,name". */
+static bool names(const char *list, const char *name)
+{
+	const size_t length = strlen(name);
+
+	if (!list || !length)
+		return false;
+	if (strcmp(list, name) == 0)
+		return true;
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, name, length) == 0 && (!at[length] || at[length] == ','))
+			return true;
+	}
+	return false;
+}
+
 int gate_check_consent(const char *root, const char *name, const char *erase_serial,
 		       const char *signature, struct err *err)
 {
@@ -202,7 +219,7 @@ int gate_check_consent(const char *root, const char *name, const char *erase_ser
 	bool is_serial;
 
 	gate_consent_name(root, name, must, &is_serial);
-	if (erase_serial && strcmp(erase_serial, must) == 0) {
+	if (names(erase_serial, must)) {
 		if (is_serial || !*signature)
 			return 0;
 		err_set(err, -EPERM,

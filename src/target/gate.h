@@ -34,7 +34,8 @@ int gate_busy(const char *name, struct err *err);
 void gate_consent_name(const char *root, const char *name, char consent[64], bool *ret_is_serial);
 
 /*
- * 0 when erase_serial (NULL or "" = none) is the consent name. What signature says the device
+ * 0 when erase_serial (NULL or "" = none) is the consent name, or has it in its list with commas.
+ * What signature says the device
  * holds ("" = nothing) is covered only by a serial number: names such as sdb change hands at
  * the next start. Else -EPERM with what to write.
  */

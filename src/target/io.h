@@ -13,6 +13,7 @@ struct io {
 	uint32_t length_bytes;
 	uint32_t tag;		/* the engine's; returned untouched; below the queue's depth */
 	uint8_t kind;		/* enum io_kind */
+	uint16_t part;		/* of a target of several parts: which, offset_bytes being in it; else 0 */
 	/*
 	 * For targets that need not move bytes; 0 = the buffer counts. Write: stands for what
 	 * the buffer would hold; below 2^62, the rest are the target's own. Read: not 0 = nobody will look into the buffer.

@@ -15,6 +15,7 @@ extern const struct target_ops target_file;
 extern const struct target_ops target_block;
 extern const struct target_ops target_char;
 extern const struct target_ops target_sim;
+extern const struct target_ops target_join;
 
 extern const struct queue_ops null_queue_ops;
 
@@ -32,6 +33,19 @@ int target_flags(const struct target_request *request, bool writable);
  * not allow stays off. Fills info.direct and the alignment that direct I/O needs.
  */
 void target_set_direct(struct target *target, const struct target_request *request);
+
+/* parts.c: targets of several files. -EINVAL for more of them, or stripes, than can be. */
+int target_check_parts(const struct target_request *request, uint32_t count, struct err *err);
+/* Zeroed parts, their descriptors -1. */
+int target_make_parts(struct target *target, uint32_t count, struct err *err);
+/* The descriptors are another's to close. */
+void target_forget_fds(struct target *target);
+
+/*
+ * The items of "a:b", where "\\:" is a ':' in an item: the next one of *list into item, *list
+ * moved past it. False when there is none.
+ */
+bool target_next_item(const char **list, char *item, size_t item_bytes);
 
 /* The file system and the devices below an opened file. Best effort. */
 void target_describe_place(struct target *target);

@@ -190,6 +190,17 @@ bool mounts_swap_inode(const struct mounts *mounts, dev_t device, ino_t inode)
 	return false;
 }
 
+static void facts_of(struct libmnt_fs *fs, struct mount_facts *ret)
+{
+	*ret = (struct mount_facts){
+		.type = mnt_fs_get_fstype(fs) ?: "",
+		.point = mnt_fs_get_target(fs) ?: "",
+		.source = mnt_fs_get_source(fs) ?: "",
+		.options = mnt_fs_get_options(fs) ?: "",
+		.device = mnt_fs_get_devno(fs),
+	};
+}
+
 bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *ret)
 {
 	DEFER(free_iter) struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_BACKWARD);
@@ -211,13 +222,52 @@ bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *r
 	}
 	if (!found)
 		return false;
-	*ret = (struct mount_facts){
-		.type = mnt_fs_get_fstype(found) ?: "",
-		.point = mnt_fs_get_target(found) ?: "",
-		.source = mnt_fs_get_source(found) ?: "",
-		.options = mnt_fs_get_options(found) ?: "",
-	};
+	facts_of(found, ret);
 	return true;
+}
+
+/* "/mnt" is above "/mnt" and "/mnt/x", not above "/mntx". */
+static bool is_above(const char *point, const char *path)
+{
+	const size_t length = strcmp(point, "/") == 0 ? 0 : strlen(point);
+
+	return strncmp(point, path, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+bool mounts_find_path(const struct mounts *mounts, const char *path, struct mount_facts *ret)
+{
+	DEFER(free_iter) struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs, *found = NULL;
+	size_t longest = 0;
+
+	while (iter && (fs = next_fs(mounts->table, iter))) {
+		const char *point = mnt_fs_get_target(fs);
+
+		/* A later mount on the same point lies over the earlier one. */
+		if (!point || !is_above(point, path) || strlen(point) < longest)
+			continue;
+		found = fs;
+		longest = strlen(point);
+	}
+	if (!found)
+		return false;
+	facts_of(found, ret);
+	return true;
+}
+
+void mounts_each(const struct mounts *mounts,
+		 bool (*each)(void *ctx, const struct mount_facts *facts), void *ctx)
+{
+	DEFER(free_iter) struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs;
+	bool more = true;
+
+	while (iter && more && (fs = next_fs(mounts->table, iter))) {
+		struct mount_facts facts;
+
+		facts_of(fs, &facts);
+		more = each(ctx, &facts);
+	}
 }
 
 bool mounts_find_elsewhere(const struct stack_names *names, char *point, size_t point_bytes,

@@ -29,15 +29,22 @@ const char *mounts_find_device(const struct mounts *mounts, const char *name);
 bool mounts_swap_device(const struct mounts *mounts, const char *name);
 bool mounts_swap_inode(const struct mounts *mounts, dev_t device, ino_t inode);
 
-/* The mount an opened file lies on; strings borrowed. */
+/* A mount; strings borrowed. */
 struct mount_facts {
 	const char *type;	/* "ext4" */
 	const char *point;
 	const char *source;	/* "/dev/sda2" */
 	const char *options;	/* of the mount and of the file system */
+	dev_t device;		/* of its files; of no block device with btrfs, overlay, NFS */
 };
 /* By the kernel's mount id, else by the device number: false when it is not in the table. */
 bool mounts_find_file(const struct mounts *mounts, int fd, struct mount_facts *ret);
+/* By its absolute path alone, for a recorded machine: the longest mount point above it. */
+bool mounts_find_path(const struct mounts *mounts, const char *path, struct mount_facts *ret);
+
+/* Every mount, in the order of mounting, until each returns false. */
+void mounts_each(const struct mounts *mounts,
+		 bool (*each)(void *ctx, const struct mount_facts *facts), void *ctx);
 
 /*
  * Searches the mount namespaces of all processes we may look at for one of the devices.

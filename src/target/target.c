@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/defer.h"
 #include "base/text.h"
@@ -143,9 +144,21 @@ void target_close(struct target *target)
 		return;
 	if (target->ops && target->ops->close)
 		target->ops->close(target);
-	if (target->fd >= 0)
+	for (uint32_t i = 0; i < target->part_count; i++)
+		if (target->parts[i].fd >= 0)
+			close(target->parts[i].fd);
+	if (target->fd >= 0 && !target->part_count)
 		close(target->fd);
+	free(target->parts);
 	free(target);
+}
+
+int target_flush(const struct target *target)
+{
+	for (uint32_t i = 0; i < target->part_count; i++)
+		if (fdatasync(target->parts[i].fd) < 0)
+			return -1;
+	return target->fd < 0 || target->part_count ? 0 : fdatasync(target->fd);
 }
 
 int target_reopen(int path_fd, int flags)
@@ -177,15 +190,24 @@ static void describe_alignment(struct target *target)
 	info->offset_align_bytes = stx.stx_dio_offset_align;
 }
 
-void target_set_direct(struct target *target, const struct target_request *request)
+static bool set_direct(int fd, const struct target_request *request)
 {
-	const int flags = fcntl(target->fd, F_GETFL);
+	const int flags = fcntl(fd, F_GETFL);
+	bool direct = false;
 
 	if (!request->buffered)
-		target->info.direct = fcntl(target->fd, F_SETFL, flags | O_DIRECT) == 0;
+		direct = fcntl(fd, F_SETFL, flags | O_DIRECT) == 0;
 	/* Another's file refuses O_NOATIME; its reads then update the time of access. */
 	if (!request->atime)
-		(void)!fcntl(target->fd, F_SETFL, fcntl(target->fd, F_GETFL) | O_NOATIME);
+		(void)!fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NOATIME);
+	return direct;
+}
+
+void target_set_direct(struct target *target, const struct target_request *request)
+{
+	target->info.direct = set_direct(target->fd, request);
+	for (uint32_t i = 1; i < target->part_count; i++)
+		target->info.direct &= set_direct(target->parts[i].fd, request);
 	describe_alignment(target);
 }
 
@@ -251,5 +273,6 @@ const struct target_ops *const target_kinds[] = {
 	&target_char,
 	&target_null,
 	&target_sim,
+	&target_join,
 	NULL,
 };

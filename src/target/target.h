@@ -31,8 +31,12 @@ struct target_request {
 	int sync_flags;		/* O_DSYNC or O_SYNC or 0 */
 	uint64_t size_bytes;	/* of the test file in a directory; 0 = min(8 GiB, 10 % of free) */
 	uint64_t need_bytes;	/* least size that will do; a smaller target is refused */
-	const char *erase_serial;	/* consent to erase this very device; NULL = none */
-	const char *expendable_path;	/* an existing file that may be overwritten; NULL = none */
+	uint32_t file_count;	/* test files in a directory, size_bytes together; 0, 1 = one */
+	uint64_t stripe_bytes;	/* of several files; see struct target */
+	/* Consent to erase devices, "SERIAL" or "SERIAL,SERIAL": each must name itself; NULL = none. */
+	const char *erase_serial;
+	/* Existing files that may be overwritten, "FILE" or "FILE:FILE" (a ':' in it as "\\:"). */
+	const char *expendable_path;
 	const struct clock *clock;	/* sim: the virtual clock it will live under */
 };
 
@@ -51,10 +55,22 @@ struct target_ops {
 	void (*close)(struct target *target);	/* of private; NULL when there is none */
 };
 
+/* One of several files or devices that make up a range. */
+struct target_part {
+	int fd;
+	bool is_device;
+	uint64_t start_bytes;		/* its place in the range, when they follow each other */
+	uint64_t size_bytes;
+	uint32_t device_major, device_minor;	/* as of struct target_info */
+};
+
 struct target {
 	const struct target_ops *ops;
 	struct target_info info;
-	int fd;				/* -1 for null and sim */
+	int fd;				/* -1 for null and sim; of parts, the first one's */
+	struct target_part *parts;	/* NULL for one file or device alone */
+	uint32_t part_count;		/* 0, or at least 2 */
+	uint64_t stripe_bytes;		/* so much of one part, then of the next; 0 = one after the other */
 	const struct queue_ops *queue;	/* the target's own; NULL = any kernel queue on fd */
 	void *private;			/* the kind's own */
 
@@ -83,6 +99,9 @@ struct target {
 int target_open(struct target **ret, const struct target_request *request, struct err *err);
 void target_close(struct target *target);
 
+/* fdatasync of all its files. 0 or -1 with errno. */
+int target_flush(const struct target *target);
+
 /*
  * Filters: wraps *queue as the spec says ("delay:read=1ms;error:errno=EIO,after=1000").
  * On failure *queue is as before.
@@ -94,7 +113,11 @@ int target_filter_check(const char *filter_spec, struct err *err);	/* parses onl
 /* What the kernel counted for the device (/sys/dev/block/M:m/stat) since boot. */
 struct device_counters {
 	uint64_t read_count, read_bytes, write_count, write_bytes, discard_count, discard_bytes;
+	uint64_t discard_ns;	/* spent in discards, each one's time added */
 	uint64_t flush_count, in_flight_count;
+	uint64_t read_merge_count, write_merge_count;	/* requests that went with another */
+	uint64_t read_ms, write_ms;			/* of all requests together */
+	uint64_t busy_ms, queue_ms;			/* some were in flight; weighted by how many */
 };
 int target_counters(const struct target *target, struct device_counters *ret, struct err *err);
 

@@ -273,6 +273,12 @@ static void the_kernels_line_of_counters_is_read(void)
 	CHECK_EQ(c.discard_count, 90112);
 	CHECK_EQ(c.discard_bytes, 80110220ull * 512);
 	CHECK_EQ(c.flush_count, 52001);
+	CHECK_EQ(c.read_merge_count, 41005);
+	CHECK_EQ(c.read_ms, 52011);
+	CHECK_EQ(c.write_merge_count, 120331);
+	CHECK_EQ(c.write_ms, 810022);
+	CHECK_EQ(c.busy_ms, 402110);
+	CHECK_EQ(c.queue_ms, 902110);
 	/* Linux before 4.18: eleven columns. */
 	CHECK_EQ(counters_parse("1 2 3 4 5 6 7 8 9 10 11", &c), 0);
 	CHECK_EQ(c.write_count, 5);

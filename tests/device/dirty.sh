@@ -3,7 +3,7 @@
 # Dirtying by files on real file systems: counts and bytes as the kernel has them, the directory
 # empty afterwards, also after SIGKILL at random moments, and --resume goes on to the end.
 . "$(dirname "$0")/lib.sh"
-plan 41
+plan 51
 need_loop
 touch "$WORK/begun"
 need_commands mkfs.xfs mkfs.btrfs
@@ -83,7 +83,7 @@ killed()
 		sleep "$delay"
 		kill -KILL $pid 2>/dev/null
 		wait $pid 2>/dev/null
-		if [ $((i % 2)) = 0 ]; then
+		if [ $((i % 5)) = 0 ]; then
 			"$TARE" run --rw=read --runtime=1ms null:size=1m >/dev/null 2>&1
 			check "$type: killed after $delay s: the next start leaves nothing" empty
 		else
@@ -102,11 +102,11 @@ resumed()
 
 RANDOM=${SEED:-$$}
 whole ext4 2G 100000 400 4
-killed ext4 6
-whole xfs 1G 10000 200 2
-killed xfs 2
-whole btrfs 1G 10000 200 2
-killed btrfs 2
+killed ext4 5
+whole xfs 2G 100000 400 4
+killed xfs 4
+whole btrfs 2G 100000 400 4
+killed btrfs 4
 
 # A copy, a preset, aging: on the last one made.
 mkdir -p "$WORK/from/a/b" && ln -s / "$WORK/from/link" && echo one >"$WORK/from/x" &&

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Protocols on a loop device and a file system: consent, SIGKILL and --resume, nothing left.
 . "$(dirname "$0")/lib.sh"
-plan 16
+plan 19
 need_loop
 
 loop=$(make_loop 64M)
@@ -56,4 +56,21 @@ check 'alignment in a directory' "$TARE" protocol alignment --size 16m "$WORK/fs
 check 'surface in a directory' "$TARE" protocol surface --size 16m "$WORK/fs"
 check 'three-state in a directory' "$TARE" protocol three-state --size 16m --idle 10ms "$WORK/fs"
 check 'nothing is left' test -z "$(ls -A "$WORK/fs")"
+
+# With files beside the test file: ten times killed, gone on with, to the end in the end.
+recipe=(protocol techgage --size 16m --idle 10ms --json "$WORK/fs")
+"$TARE" "${recipe[@]}" >/dev/null 2>&1 &
+pid=$!
+sleep 0.5	# the first cell is in the checkpoint
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	sleep "$(printf '0.%03d' $((RANDOM % 900 + 50)))"
+	kill -KILL $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	"$TARE" "${recipe[@]}" --resume >"$WORK/out" 2>&1 &
+	pid=$!
+done
+wait $pid
+check 'ten times killed: the last one goes on to the end' test $? = 0
+check 'ten times killed: the verdict is there' json_true "$WORK/out" 'd["verdict"]["code"]'
+check 'ten times killed: nothing is left' test -z "$(ls -A "$WORK/fs")"
 check 'a device that is mounted is refused' refused cache --erase-data="$name" "$loop"

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* How much, how long, through which engine and at which pace. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defer.h"
+#include "base/random.h"
+#include "base/units.h"
+#include "foreign/fio_parts.h"
+
+/* io_size, else one pass of the range, each as often as loops says; 0 = not known. */
+static uint64_t amount_of(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	uint64_t bytes = clone->range_bytes;
+
+	if (o->io_size.percent)
+		bytes = (uint64_t)((unsigned __int128)clone->target_bytes * o->io_size.percent / 100);
+	else if (o->io_size.zones)
+		bytes = o->io_size.zones * o->zonesize;
+	else if (o->io_size.bytes)
+		bytes = o->io_size.bytes;
+	if (bytes > INT64_MAX / o->loops) {
+		fio_problem(clone->b, clone->job, "loops", "too much in all");
+		return 0;
+	}
+	return bytes * o->loops;
+}
+
+static void set_count(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+	const uint64_t bytes = o->number_ios * o->loops * w->block_bytes;
+
+	if (!o->number_ios)
+		return;
+	if (w->size_mix.count) {
+		fio_problem(clone->b, clone->job, "number_ios",
+			    "a number of requests of several sizes is not supported; use io_size");
+		return;
+	}
+	if (o->number_ios > INT64_MAX / o->loops / w->block_bytes) {
+		fio_problem(clone->b, clone->job, "number_ios", "too many");
+		return;
+	}
+	if (!w->io_size_bytes || bytes < w->io_size_bytes)
+		w->io_size_bytes = bytes;
+}
+
+static void set_delay(struct fio_clone *clone)
+{
+	const uint64_t *delay_ns = clone->job->options.startdelay_ns;
+	const uint64_t span_ns = delay_ns[1] - delay_ns[0];
+	const uint64_t draw = random_mix(clone->thread_number);
+
+	clone->workload->start_delay_ns =
+		delay_ns[0] + (uint64_t)(((unsigned __int128)draw * (span_ns + 1)) >> 64);
+}
+
+void fio_set_amount(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+
+	w->runtime_ns = o->runtime_ns;
+	w->ramp_ns = o->ramp_ns;
+	set_delay(clone);
+	if (o->time_based) {
+		if (!o->runtime_ns)
+			fio_problem(clone->b, clone->job, "time_based", "needs runtime");
+		return;
+	}
+	w->io_size_bytes = amount_of(clone);
+	set_count(clone);
+	if (w->io_size_bytes && w->io_size_bytes < clone->block_min_bytes)
+		fio_problem(clone->b, clone->job, "io_size", "less than one block");
+	if (o->ramp_ns && w->io_size_bytes)
+		fio_note(clone->b, clone->job, "ramp_time",
+			 "what the ramp does counts against no size, number or loop");
+}
+
+const char *const fio_engines[] = { "sync",	  "psync",    "vsync",	  "pvsync", "pvsync2",
+				    "libaio", "io_uring", "posixaio", "null",   NULL };
+
+static const struct engine_word {
+	const char *name;
+	enum workload_engine engine;
+	bool has_depth;
+	const char *note;
+} engine_words[] = {
+	{ "sync", ENGINE_SYNC, false, NULL },
+	{ "psync", ENGINE_SYNC, false, NULL },
+	{ "vsync", ENGINE_SYNC, false, "requests that follow each other are not merged into one call" },
+	{ "pvsync", ENGINE_SYNC, false, NULL },
+	{ "pvsync2", ENGINE_SYNC, false, NULL },
+	{ "libaio", ENGINE_LIBAIO, true, NULL },
+	{ "io_uring", ENGINE_IO_URING, true, NULL },
+	{ "posixaio", ENGINE_AUTO, true, "the kernel's own queue in place of the C library's threads" },
+	{ "null", ENGINE_AUTO, true, NULL },
+};
+
+static const char *engine_at(const void *ctx, size_t i)
+{
+	(void)ctx;
+	return i < ARRAY_COUNT(engine_words) ? engine_words[i].name : NULL;
+}
+
+/* Those fio has besides: a name of one is no slip of the pen. */
+static const char other_engines[] =
+	" cpuio splice sg net netsplice rdma rbd rados http gfapi gfapi_async libhdfs mtd pmemblk dev-dax "
+	"external filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag "
+	"libpmem ime_psync ime_psyncv ime_aio libiscsi nbd libcufile libhipfile dfs nfs exec xnvme libzbc "
+	"io_uring_cmd libblkio librpma_apm_client librpma_apm_server librpma_gpspm_client "
+	"librpma_gpspm_server spdk spdk_bdev spdk_nvme cpp_null page_fault solarisaio windowsaio mmap ";
+
+static void refuse_engine(struct fio_clone *clone, const char *name)
+{
+	struct text word = TEXT_INIT;
+	const char *nearest;
+
+	text_add(&word, " %.*s ", (int)strcspn(name, ":"), name);
+	nearest = text_nearest(name, engine_at, NULL);
+	if (strstr(other_engines, text_string(&word)) || strchr(name, ':') || !nearest)
+		fio_problem(clone->b, clone->job, "ioengine",
+			    "'%.64s' is no local block engine of tare's; there are sync, psync, vsync, "
+			    "pvsync, pvsync2, libaio, io_uring, posixaio, null",
+			    name);
+	else
+		fio_problem(clone->b, clone->job, "ioengine", "no engine '%.64s'; did you mean '%s'?",
+			    name, nearest);
+	text_done(&word);
+}
+
+static uint32_t at_most(uint64_t value, uint32_t limit)
+{
+	return value > limit ? limit : (uint32_t)value;
+}
+
+static void set_depth(struct fio_clone *clone, const struct engine_word *engine)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+
+	w->depth_count = engine->has_depth ? (uint32_t)o->iodepth : 1;
+	if (o->iodepth > 1 && !engine->has_depth)
+		fio_note(clone->b, clone->job, "iodepth",
+			 "ioengine=%s has one request in flight in each of its %llu jobs", engine->name,
+			 (unsigned long long)o->numjobs);
+	if (w->depth_count == 1)
+		return;
+	if (fio_options_given(o, "iodepth_batch"))
+		w->batch_count = at_most(o->iodepth_batch, w->depth_count);
+	if (fio_options_given(o, "iodepth_batch_complete_min"))
+		w->wait_count = at_most(o->iodepth_complete_min, w->depth_count);
+	if (o->iodepth_complete_max && o->iodepth_complete_max > w->wait_count)
+		fio_note(clone->b, clone->job, "iodepth_batch_complete_max",
+			 "all that is done is taken at once");
+	/* The queue is filled again once it is down to iodepth_low. */
+	if (o->iodepth_low && o->iodepth_low < w->depth_count)
+		w->wait_count = w->depth_count - (uint32_t)o->iodepth_low;
+}
+
+/* "0-1,3" cut at its commas: the CPUs of each node. */
+static void add_nodes(struct fio_clone *clone, const char *nodes, struct text *ret)
+{
+	const struct fio_world *world = clone->b->request->world;
+	char list[64];
+
+	while (*nodes) {
+		char *end;
+		unsigned long first = strtoul(nodes, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (unsigned long node = first; node <= last; node++) {
+			if (world->node_cpus(world->ctx, (uint32_t)node, list, sizeof(list)) == 0)
+				text_add(ret, "%s%s", ret->length ? "," : "", list);
+			else
+				fio_note(clone->b, clone->job, "numa_cpu_nodes",
+					 "this machine has no node %lu", node);
+		}
+		nodes = *end == ',' ? end + 1 : end;
+	}
+}
+
+/* The index-th of a list, counted round. */
+static void one_cpu(const char *list, uint32_t index, char *ret, size_t ret_bytes)
+{
+	unsigned long cpus[1024];
+	uint32_t count = 0;
+
+	while (*list) {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (; first <= last && count < ARRAY_COUNT(cpus); first++)
+			cpus[count++] = first;
+		list = *end == ',' ? end + 1 : end;
+	}
+	if (count)
+		snprintf(ret, ret_bytes, "%lu", cpus[index % count]);
+}
+
+static void set_cpus(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+	struct text list = TEXT_INIT;
+
+	if (o->numa_nodes && !o->cpus[0])
+		add_nodes(clone, o->numa_nodes, &list);
+	else
+		text_add(&list, "%s", o->cpus);
+	if (list.length >= sizeof(w->cpus))
+		fio_problem(clone->b, clone->job, "numa_cpu_nodes", "too many CPUs to list");
+	else if (o->cpus_policy == 1)
+		one_cpu(text_string(&list), clone->index, w->cpus, sizeof(w->cpus));
+	else
+		memcpy(w->cpus, text_string(&list), list.length + 1);
+	text_done(&list);
+}
+
+static void set_durability(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+
+	if (!clone->writes)
+		return;
+	w->sync = o->sync;
+	w->fsync_count = (uint32_t)o->fsync;
+	w->fdatasync_count = (uint32_t)o->fdatasync;
+	if (o->end_fsync)
+		fio_problem(clone->b, clone->job, "end_fsync", "is not supported; use fsync=N");
+	if (o->fsync_on_close)
+		fio_problem(clone->b, clone->job, "fsync_on_close", "is not supported; use fsync=N");
+}
+
+void fio_set_engine(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+	size_t i = 0;
+
+	while (i < ARRAY_COUNT(engine_words) && strcmp(engine_words[i].name, o->ioengine) != 0)
+		i++;
+	if (i == ARRAY_COUNT(engine_words)) {
+		refuse_engine(clone, o->ioengine);
+		return;
+	}
+	w->engine = engine_words[i].engine;
+	if (engine_words[i].note)
+		fio_note(clone->b, clone->job, "ioengine", "%s", engine_words[i].note);
+	set_depth(clone, &engine_words[i]);
+	w->direct = o->direct;
+	w->invalidate = o->invalidate;
+	if (!o->direct && strcmp(o->ioengine, "null") != 0)
+		fio_note_all(clone->b, "jobs without direct=1 go through the page cache, as in fio: their "
+				       "figures may be those of memory");
+	set_durability(clone);
+	set_cpus(clone);
+}
+
+/* Rates of the directions it has; false when some have one and some none. */
+static bool sum_rates(struct fio_clone *clone, const uint64_t rates[FIO_DIRECTIONS],
+		      const char *name, uint64_t *ret)
+{
+	const bool used[FIO_DIRECTIONS] = { clone->reads, clone->writes, clone->trims };
+	bool any = false, all = true;
+
+	*ret = 0;
+	for (int d = 0; d < FIO_DIRECTIONS; d++) {
+		any |= used[d] && rates[d];
+		all &= !used[d] || rates[d];
+		if (used[d] && rates[d] < UINT32_MAX * 1000ull)
+			*ret += rates[d];
+	}
+	if (any && !all)
+		fio_problem(clone->b, clone->job, name,
+			    "a limit on one direction of a mix is not supported; give both, or write two "
+			    "jobs");
+	return any && all;
+}
+
+static uint64_t mean_block_bytes(const struct workload *w)
+{
+	double sum = 0;
+
+	if (!w->size_mix.count)
+		return w->block_bytes;
+	for (uint32_t i = 0; i < w->size_mix.count; i++)
+		sum += (double)w->size_mix.sizes[i].bytes * w->size_mix.sizes[i].ppm / PPM;
+	return (uint64_t)sum;
+}
+
+/* fio holds each direction to its own rate: the mix is what the rates make it. */
+static void set_mix(struct fio_clone *clone, const uint64_t rates[FIO_DIRECTIONS], const char *name)
+{
+	struct workload *w = clone->workload;
+	const uint64_t reads = rates[FIO_READ], writes = rates[FIO_WRITE];
+
+	if (!clone->reads || !clone->writes)
+		return;
+	w->read_ppm = (uint32_t)((unsigned __int128)reads * PPM / (reads + writes));
+	fio_note(clone->b, clone->job, name, "the rates of both directions make the mix: %.4g %% reads",
+		 w->read_ppm / 1e4);
+}
+
+static void set_rate(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+	uint64_t rate, mean_bytes;
+
+	if (sum_rates(clone, o->rate_iops, "rate_iops", &rate)) {
+		w->rate_iops = rate;
+		set_mix(clone, o->rate_iops, "rate_iops");
+	} else if (sum_rates(clone, o->rate, "rate", &rate)) {
+		mean_bytes = mean_block_bytes(w);
+		w->rate_iops = (rate + mean_bytes / 2) / mean_bytes;
+		if (!w->rate_iops)
+			fio_problem(clone->b, clone->job, "rate", "less than one request a second");
+		else if (w->rate_iops * mean_bytes != rate)
+			fio_note(clone->b, clone->job, "rate", "%llu requests a second, the nearest whole number",
+				 (unsigned long long)w->rate_iops);
+		set_mix(clone, o->rate, "rate");
+	}
+	if (w->rate_iops)
+		w->arrival = o->rate_process;
+}
+
+void fio_set_pace(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+
+	set_rate(clone);
+	w->think_ns = o->thinktime_ns;
+	w->think_count = w->think_ns ? (uint32_t)o->thinktime_blocks : 1;
+	if (o->thinktime_spin_ns && o->thinktime_ns)
+		fio_note(clone->b, clone->job, "thinktime_spin", "the pause is slept through");
+	if (o->flow)
+		fio_problem(clone->b, clone->job, "flow", "is not supported; use rate_iops in each job");
+	if (o->max_latency_ns[0] || o->max_latency_ns[1] || o->max_latency_ns[2])
+		fio_problem(clone->b, clone->job, "max_latency", "is not supported");
+	if (o->latency_target_ns)
+		fio_problem(clone->b, clone->job, "latency_target",
+			    "is not supported; give iodepth, or rate_iops and look at the latency");
+	if (o->read_iolog)
+		fio_problem(clone->b, clone->job, "read_iolog", "is not supported");
+	if (o->write_iolog)
+		fio_problem(clone->b, clone->job, "write_iolog", "is not supported");
+	if (o->zonemode == 1)
+		fio_problem(clone->b, clone->job, "zonemode", "strided is not supported; use rw=read:SKIP");
+	if (o->zonemode == 2)
+		fio_note(clone->b, clone->job, "zonemode",
+			 "a device without zones of its own is taken as a whole");
+}

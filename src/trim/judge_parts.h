@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* judge_parts - what the judge's rules share. Private to trim/judge*.c. */
+
+#include "model/trim.h"
+
+bool judge_is_leaf(const struct trim_report *report, uint32_t index);
+/* The last evidence of this code; NULL. */
+const struct trim_evidence *judge_last(const struct trim_report *report, const char *code);
+/* Every last layer promises it. */
+bool judge_zeros_promised(const struct trim_report *report);
+bool judge_ones_promised(const struct trim_report *report);
+
+/* The verdict's code, reason and sentence; more of the sentence; the remedy; layer and its remedy. */
+void judge_say(struct trim_report *report, const char *code, const char *reason, const char *fmt,
+	       ...) __attribute__((format(printf, 4, 5)));
+void judge_more(struct trim_report *report, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void judge_remedy(struct trim_report *report, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void judge_blame(struct trim_report *report, const struct trim_layer *layer);
+
+/* "works" or "works-when-asked"; how it is known. */
+void judge_works(struct trim_report *report, const char *how);
+/* Against a command that is advertised and fails. */
+void judge_fails_remedy(struct trim_report *report, const struct trim_layer *layer, int error);
+
+/* Rules over what was sent and seen; each says whether it holds and then has judged. */
+bool judge_not_sent(struct trim_report *report);
+bool judge_not_passed(struct trim_report *report);
+bool judge_mapping(struct trim_report *report);
+bool judge_partial(struct trim_report *report);
+bool judge_content(struct trim_report *report);
+bool judge_not_read(struct trim_report *report);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * probe_free - gives the pieces free and has them discarded: by the file system itself where it is
+ * mounted so, else by FITRIM; on a device by discards. One small piece goes first, with a look at
+ * the kernel's log: a controller that loses its link over a discard must not get a large one.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/defer.h"
+#include "base/units.h"
+#include "trim/probe_work.h"
+
+#define QUIET_NS SECOND_NS
+#define QUIET_LIMIT 5			/* times that */
+#define ONLINE_NS (10 * SECOND_NS)
+#define FIRST_ONLINE_NS (3 * SECOND_NS)	/* a commit is forced: it is there at once or not at all */
+#define FIRST_LIMIT_NS (5 * SECOND_NS)
+#define LOOK_NS (50 * MILLISECOND_NS)
+/* A range this much larger than what is freed in it is trimmed piece by piece. */
+#define RANGE_MAX_BYTES (4 * GIB)
+
+static uint64_t quiet_ns(const struct probe *p)
+{
+	return p->options->quiet_ns ? p->options->quiet_ns : QUIET_NS;
+}
+
+static bool wait_quiet(struct probe *p, uint64_t quiet, struct counts *ret)
+{
+	const struct counts_wait wait = { .clock = p->clock, .stop = p->options->stop,
+					  .quiet_ns = quiet, .limit_ns = quiet * QUIET_LIMIT };
+
+	return counts_wait_quiet(p->report, &wait, ret);
+}
+
+int probe_watch(struct probe *p, struct err *err)
+{
+	(void)err;
+	klog_names_of(p->report, &p->names);
+	if (!p->queue)
+		p->klog_fd = klog_open();
+	if (p->klog_fd < 0 && !p->queue)
+		probe_say(p, RUNG_NONE, "kernel-log", false,
+			  "the kernel's log cannot be read: resets and timeouts would not be seen")
+			->error = p->klog_fd;
+	if (p->queue)
+		p->target->truth_begin(p->target);
+	else if (!wait_quiet(p, quiet_ns(p), &p->before) && !probe_stopped(p))
+		probe_say(p, RUNG_NONE, "counters-quiet", false,
+			  "others discard meanwhile: what the counters show is not ours alone");
+	space_begin(&p->space, p->report,
+		    p->is_file && counts_top(p->report, &p->before) == TRIM_TOP ? p->target->fd : -1);
+	p->watched = true;
+	return 0;
+}
+
+/* --- one piece ------------------------------------------------------------------------- */
+
+static int discard_device(struct probe *p, const struct stretch *stretch, struct err *err)
+{
+	uint64_t range[2] = { stretch->at_bytes, stretch->bytes };
+	const struct io io = { .kind = IO_TRIM, .offset_bytes = stretch->at_bytes,
+			       .length_bytes = (uint32_t)stretch->bytes };
+	const uint64_t begin_ns = clock_now_ns(p->clock);
+	struct io_done got = { 0 };
+	int r;
+
+	if (p->queue) {
+		p->queue->ops->push(p->queue, &io, 1);
+		r = p->queue->ops->reap(p->queue, &got, 1, 1, NEVER_NS);
+		r = r < 0 ? r : got.result;
+	} else {
+		r = ioctl(p->target->fd, BLKDISCARD, range) < 0 ? -errno : 0;
+	}
+	p->call_ns = clock_now_ns(p->clock) - begin_ns;
+	return r < 0 ? err_errno(err, r, "discard of %llu bytes at %llu",
+				 (unsigned long long)stretch->bytes,
+				 (unsigned long long)stretch->at_bytes) :
+		       0;
+}
+
+static int free_one(struct probe *p, const struct stretch *stretch, struct err *err)
+{
+	int r = 0;
+
+	/* From the first attempt on: an error may come after the deed. */
+	p->freed = true;
+	if (!p->is_file)
+		r = discard_device(p, stretch, err);
+	else if (fallocate(p->target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			   (off_t)stretch->at_bytes, (off_t)stretch->bytes) < 0)
+		r = err_errno(err, -errno, "punching a hole into a file on %s",
+			      p->target->info.filesystem[0] ? p->target->info.filesystem :
+							      "this file system");
+	if (r == 0)
+		p->report->asked_bytes += stretch->bytes;
+	p->freed_ns = clock_now_ns(p->clock);
+	return r;
+}
+
+/* Freed blocks are free for good, and may be discarded, once the file system has written so. */
+static int commit(struct probe *p, struct err *err)
+{
+	if (!p->is_file)
+		return probe_flush(p, err);
+	if (syncfs(p->target->fd) < 0)
+		return err_errno(err, -errno, "sync of the file system");
+	return 0;
+}
+
+/* --- FITRIM ---------------------------------------------------------------------------- */
+
+static int fitrim(int fd, uint64_t start, uint64_t length)
+{
+	struct fstrim_range range = { .start = start, .len = length };
+
+	return ioctl(fd, FITRIM, &range) < 0 ? -errno : 0;
+}
+
+/* The file systems below an overlay have it, where the overlay has not. */
+static int fitrim_below(struct probe *p, uint64_t start, uint64_t length)
+{
+	int r = fitrim(p->target->fd, start, length);
+
+	for (uint32_t i = 0; r == -ENOTTY && i < p->report->layer_count; i++) {
+		const struct trim_layer *layer = &p->report->layers[i];
+		DEFER(defer_close) int fd = -1;
+
+		if (layer->is_block || layer->name[0] != '/')
+			continue;
+		fd = open(layer->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0)
+			r = fitrim(fd, start, length);
+	}
+	return r == -ENOTTY ? -EOPNOTSUPP : r;
+}
+
+/* The file system's addresses that the stretches lie between; false when they are not known. */
+static bool range_of(const struct probe *p, const struct stretch *only, uint64_t *start,
+		     uint64_t *length)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+
+	for (size_t i = 0; i < p->extents.count; i++) {
+		const struct file_extent *e = &p->extents.list[i];
+		uint64_t a = e->file_bytes, b = a + e->length_bytes;
+
+		if (only && a < only->at_bytes)
+			a = only->at_bytes;
+		if (only && b > only->at_bytes + only->bytes)
+			b = only->at_bytes + only->bytes;
+		if (a >= b)
+			continue;
+		a += e->physical_bytes - e->file_bytes;
+		b += e->physical_bytes - e->file_bytes;
+		from = a < from ? a : from;
+		to = b > to ? b : to;
+	}
+	*start = from;
+	*length = to - from;
+	return from < to;
+}
+
+static int fitrim_pieces(struct probe *p)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < p->spread.count && !probe_stopped(p); i++) {
+		const struct stretch *stretch = &p->spread.stretches[i];
+		uint64_t start, length;
+
+		if (!stretch->guard && range_of(p, stretch, &start, &length))
+			r = fitrim_below(p, start, length);
+	}
+	return r;
+}
+
+/*
+ * Of one piece, or of all. btrfs trims what belongs to no chunk whatever the range: once is
+ * enough. A range it does not like is no reason to give up.
+ */
+static int fitrim_range(struct probe *p, const struct stretch *only)
+{
+	uint64_t start, length;
+	int r = -EINVAL;
+
+	if (range_of(p, only, &start, &length)) {
+		if (only || p->is_btrfs || length <= RANGE_MAX_BYTES)
+			r = fitrim_below(p, start, length);
+		else
+			r = fitrim_pieces(p);
+	}
+	return r == -EINVAL ? fitrim_below(p, 0, UINT64_MAX) : r;
+}
+
+static int ask(struct probe *p, const struct stretch *only, struct err *err)
+{
+	const uint64_t begin_ns = clock_now_ns(p->clock);
+	const int r = fitrim_range(p, only);
+	struct trim_evidence *evidence;
+	char text[UNITS_TEXT_BYTES];
+
+	p->freed_ns = clock_now_ns(p->clock);
+	p->call_ns = p->freed_ns - begin_ns;
+	if (r < 0) {
+		err_errno(err, r, "FITRIM on %s", p->target->info.filesystem);
+		if (r == -EPERM)
+			err_hint(err, "trimming a file system needs root");
+		return probe_failed(p, RUNG_SENT, "fitrim", err);
+	}
+	if (only)
+		return 0;
+	evidence = probe_say(p, RUNG_NONE, "fitrim", true, "FITRIM was accepted after %s",
+			     units_format_latency((double)p->call_ns, text));
+	evidence->after_ns = p->call_ns;
+	evidence->bytes = p->report->asked_bytes;
+	return 0;
+}
+
+/* --- online ---------------------------------------------------------------------------- */
+
+static bool is_online(const struct probe *p)
+{
+	return p->is_file && p->report->active.mount_option == TRIM_YES;
+}
+
+static bool is_async(const struct probe *p)
+{
+	return strstr(p->report->active.mount_word, "async") != NULL;
+}
+
+/* Until so much more was discarded at the top since then. */
+static bool wait_online(struct probe *p, const struct counts *since, uint64_t bytes, uint64_t limit_ns)
+{
+	const uint32_t top = counts_top(p->report, since);
+	const uint64_t end_ns = clock_now_ns(p->clock) + limit_ns;
+	struct counts now = *since;
+
+	while (counts_rise(since, &now, top) < bytes) {
+		if (top == TRIM_TOP || clock_now_ns(p->clock) >= end_ns || probe_stopped(p))
+			return false;
+		clock_sleep_until(p->clock, clock_now_ns(p->clock) + LOOK_NS, p->options->stop);
+		counts_read(p->report, &now);
+	}
+	return true;
+}
+
+/* Small pieces below the granularity are never sent: three quarters will do. */
+static bool all_came_online(struct probe *p, const struct counts *since)
+{
+	const uint64_t limit_ns = p->options->online_ns ? p->options->online_ns : ONLINE_NS;
+	const uint64_t begin_ns = clock_now_ns(p->clock);
+	struct trim_evidence *evidence;
+	const bool came = wait_online(p, since, p->spread.freed_bytes / 4 * 3, limit_ns);
+
+	if (probe_stopped(p))
+		return came;
+	if (came)
+		evidence = probe_say(p, RUNG_SENT, "online-discard", true,
+				     "the file system discarded by itself (%s)",
+				     p->report->active.mount_word);
+	else
+		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
+				     "within %.0f s the file system did not discard all by itself (%s)%s",
+				     (double)limit_ns / (double)SECOND_NS, p->report->active.mount_word,
+				     is_async(p) ? "; btrfs queues discards for minutes, so this "
+						   "proves nothing" : ", although mounted so");
+	evidence->after_ns = clock_now_ns(p->clock) - begin_ns;
+	return came;
+}
+
+/* --- the two rounds -------------------------------------------------------------------- */
+
+/* What tells of a drive or controller that a discard throws out of step. */
+static int look_for_trouble(struct probe *p, const struct counts *since, const struct counts *now)
+{
+	const uint64_t slowest_ns = counts_slowest(p->report, since, now);
+	/* Counters tell a slow drive from a busy file system; without them the call's time must do. */
+	const uint64_t took_ns = slowest_ns ? slowest_ns : p->call_ns;
+	enum klog_says says = KLOG_NOTHING;
+	char line[256] = "";
+
+	if (p->klog_fd >= 0)
+		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
+	if (says != KLOG_NOTHING)
+		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
+	if (says == KLOG_TROUBLE || took_ns >= FIRST_LIMIT_NS) {
+		p->report->aborted = true;
+		probe_say(p, RUNG_SENT, "first-discard", false,
+			  "the first small discard took %.1f s%s: no other was sent",
+			  (double)took_ns / (double)SECOND_NS,
+			  says == KLOG_TROUBLE ? ", and the device had to be reset or did not answer" : "")
+			->after_ns = took_ns;
+		return PROBE_END;
+	}
+	return 0;
+}
+
+static int send_first(struct probe *p, const struct stretch *stretch, const struct counts *since,
+		      struct err *err)
+{
+	int r = free_one(p, stretch, err);
+
+	if (r < 0)
+		return probe_failed(p, RUNG_SENT, p->is_file ? "punch-hole" : "discard", err);
+	r = commit(p, err);
+	if (r < 0)
+		return probe_failed(p, RUNG_SENT, "first-discard", err);
+	if (!p->is_file || counts_top(p->report, since) == TRIM_TOP)
+		return 0;
+	/* btrfs's queue takes minutes: not worth waiting for twice. */
+	if (is_online(p) && !is_async(p) && wait_online(p, since, stretch->bytes / 2, FIRST_ONLINE_NS))
+		return 0;
+	return ask(p, stretch, err);
+}
+
+int probe_first(struct probe *p, struct err *err)
+{
+	const struct stretch *first = p->spread.stretches;
+	struct counts since = p->before, now;
+	char text[UNITS_TEXT_BYTES];
+	int r, trouble;
+
+	while (!first->first)
+		first++;
+	r = send_first(p, first, &since, err);
+	now = since;
+	if (!p->queue)
+		wait_quiet(p, quiet_ns(p) / 4, &now);
+	trouble = look_for_trouble(p, &since, &now);
+	if (r != 0 || trouble)
+		return r < 0 ? r : PROBE_END;
+	probe_say(p, RUNG_NONE, "first-discard", true,
+		  "one small piece of %s first: no reset, no timeout", units_format_size((double)first->bytes, text))
+		->bytes = first->bytes;
+	return 0;
+}
+
+int probe_rest(struct probe *p, struct err *err)
+{
+	const bool counted = counts_top(p->report, &p->before) != TRIM_TOP;
+	struct counts since;
+	int r = 0;
+
+	/* What was asked of the first must not be taken for what the file system does by itself. */
+	counts_read(p->report, &since);
+
+	for (uint32_t i = 0; i < p->spread.count; i++) {
+		const struct stretch *stretch = &p->spread.stretches[i];
+
+		if (stretch->guard || stretch->first)
+			continue;
+		if (probe_stopped(p))
+			return PROBE_END;
+		r = free_one(p, stretch, err);
+		if (r < 0)
+			return probe_failed(p, RUNG_SENT, p->is_file ? "punch-hole" : "discard", err);
+	}
+	r = commit(p, err);
+	if (r < 0)
+		return probe_failed(p, RUNG_SENT, p->is_file ? "fitrim" : "discard", err);
+	if (!p->is_file) {
+		probe_say(p, RUNG_NONE, "discard", true, "every discard was accepted")->bytes =
+			p->report->asked_bytes;
+		return 0;
+	}
+	/* Nothing below counts: memory, a server. That holes are punched is all there is to see. */
+	if (!counted) {
+		probe_say(p, RUNG_NONE, "punch-hole", true, "holes were punched into the test file")
+			->bytes = p->report->asked_bytes;
+		return 0;
+	}
+	if (is_online(p) && (all_came_online(p, &since) || probe_stopped(p)))
+		return 0;
+	return ask(p, NULL, err);
+}
