@@ -270,6 +270,8 @@ static int check_trace(const struct workload *w, struct err *err)
 		{ "rate-iops", w->rate_iops > 0 },
 		{ "thinktime", w->think_ns > 0 },
 		{ "verify", w->verify },
+		{ "access-lines", w->lines.count > 0 },
+		{ "end-fsync", w->end_fsync },
 	};
 	const uint64_t granule_bytes = w->replay.align_bytes ? w->replay.align_bytes : w->align_bytes;
 
