@@ -62,7 +62,7 @@ struct invocation {
 
 	/* check, run */
 	bool erase_data;		/* given; then erase_serial, or "" = ask on the terminal */
-	char erase_serial[64];
+	char erase_serial[512];		/* or several, "SERIAL,SERIAL" */
 	char expendable[4096];		/* an existing file that may be overwritten; "" */
 	char target[4096];		/* "" when not given */
 

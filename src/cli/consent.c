@@ -106,25 +106,61 @@ static int ask(const struct target_info *info, struct err *err)
 	return 0;
 }
 
+/* Whether there is something of that kind; what is joined is the gate's to judge, part by part. */
+static bool is_kind(const char *spec, mode_t kind)
+{
+	struct stat st;
+
+	return strncmp(spec, "join:", 5) == 0 ||
+	       (stat(spec, &st) == 0 && (st.st_mode & S_IFMT) == kind);
+}
+
+static bool any_kind(const struct plan *plan, mode_t kind)
+{
+	bool any = is_kind(plan->target, kind);
+
+	for (size_t i = 1; i < plan->target_count; i++)
+		any |= is_kind(plan->targets[i].spec, kind);
+	return any;
+}
+
+static int check_writes(const struct invocation *inv, bool writes, struct err *err)
+{
+	if (writes || (!inv->erase_data && !inv->expendable[0]))
+		return 0;
+	err_set(err, -EINVAL, "%s with a workload that only reads",
+		inv->erase_data ? "--erase-data" : "--expendable");
+	return err_hint(err, "leave it out, or write: --rw=randwrite");
+}
+
 /* Nothing is accepted and then ignored. */
 static int check_use(const struct invocation *inv, const char *spec, bool writes, struct err *err)
 {
-	struct stat st = { 0 };
-
-	if (stat(spec, &st) < 0)
-		st.st_mode = 0;
-	if (inv->erase_data && !S_ISBLK(st.st_mode))
+	if (inv->erase_data && !is_kind(spec, S_IFBLK))
 		return err_set(err, -EINVAL,
 			       "--erase-data is for block devices, and %s is not one", spec);
-	if (inv->expendable[0] && !S_ISREG(st.st_mode))
+	if (inv->expendable[0] && !is_kind(spec, S_IFREG))
 		return err_set(err, -EINVAL, "--expendable is for existing files, and %s is not one",
 			       spec);
-	if (!writes && (inv->erase_data || inv->expendable[0])) {
-		err_set(err, -EINVAL, "%s with a workload that only reads",
-			inv->erase_data ? "--erase-data" : "--expendable");
-		return err_hint(err, "leave it out, or write: --rw=randwrite");
+	return check_writes(inv, writes, err);
+}
+
+int consent_settle_plan(struct invocation *inv, const struct plan *plan, struct err *err)
+{
+	if (plan->target_count < 2 && strncmp(plan->target, "join:", 5) != 0)
+		return consent_settle(inv, plan->target, plan_writes(plan), err);
+	if (inv->erase_data && !any_kind(plan, S_IFBLK))
+		return err_set(err, -EINVAL,
+			       "--erase-data is for block devices, and no target is one");
+	if (inv->expendable[0] && !any_kind(plan, S_IFREG))
+		return err_set(err, -EINVAL,
+			       "--expendable is for existing files, and no target is one");
+	if (inv->erase_data && !inv->erase_serial[0]) {
+		err_set(err, -EINVAL, "--erase-data needs the serial numbers where there are several "
+			"targets");
+		return err_hint(err, "--erase-data=SERIAL,SERIAL; tare devices --json lists them");
 	}
-	return 0;
+	return check_writes(inv, plan_writes(plan), err);
 }
 
 int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err)

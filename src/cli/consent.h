@@ -19,5 +19,9 @@
  */
 int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err);
 
+/* The same for all targets of a plan; of several, the drives are named, not asked for. */
+struct plan;
+int consent_settle_plan(struct invocation *inv, const struct plan *plan, struct err *err);
+
 /* What has to be typed for a drive: the end of its serial number, or its device name. */
 const char *consent_word(const struct target_info *info);

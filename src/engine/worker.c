@@ -7,19 +7,12 @@
 #include <time.h>
 
 #include "engine/run.h"
+#include "engine/worker_aside.h"
+#include "engine/worker_second.h"
 
-#define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* a sleep ends so long before what it waits for... */
-#define WAKE_EARLY_MAX_NS (500 * MICROSECOND_NS)	/* ...or longer, where wake-ups come late */
-#define SPIN_NS (30 * MICROSECOND_NS)		/* waits that long beyond that do sleep */
-#define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
 #define INLINE_STREAK 8
 #define STANDSTILL_COUNT (1u << 24)
-
-static const uint8_t op_of_kind[] = {
-	[IO_READ] = OP_READ,	 [IO_WRITE] = OP_WRITE,	    [IO_TRIM] = OP_TRIM,
-	[IO_FSYNC] = OP_SYNC, [IO_FDATASYNC] = OP_SYNC,
-};
 
 static inline bool stop_raised(const struct work *work)
 {
@@ -63,22 +56,26 @@ static void count_bytes(struct worker *w)
 	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
 	    w->left_bytes % w->mix.length_bytes)
 		return;
-	w->left_count = w->left_bytes / w->mix.length_bytes;
+	if (w->left_bytes / w->mix.length_bytes < w->left_count)
+		w->left_count = w->left_bytes / w->mix.length_bytes;
 	w->left_bytes = WORK_UNLIMITED;
+}
+
+static uint64_t share_or_all(const struct worker *w, uint64_t amount, uint64_t granule)
+{
+	return amount ? worker_share(amount, w->index, w->work->workload->job_count, granule) :
+			WORK_UNLIMITED;
 }
 
 static void begin_limits(struct worker *w)
 {
 	const struct workload *workload = w->work->workload;
 
-	w->left_bytes = workload->io_size_bytes ?
-				worker_share(workload->io_size_bytes, w->index, workload->job_count,
-					     workload->block_bytes) :
-				WORK_UNLIMITED;
-	w->left_count = WORK_UNLIMITED;
+	w->left_bytes = share_or_all(w, workload->io_size_bytes, workload->block_bytes);
+	w->left_count = share_or_all(w, workload->io_count, 1);
 	if (w->is_replay)
 		return;
-	if (!workload->io_size_bytes && w->work->end_ns == NEVER_NS) {
+	if (!workload->io_size_bytes && !workload->io_count && w->work->end_ns == NEVER_NS) {
 		w->left_count = address_pass_count(&w->address);
 		if (w->left_count > 0)
 			return;
@@ -312,11 +309,28 @@ static void short_or_failed(struct worker *w, struct worker_slot *slot, const st
 		verify_release(&w->work->map, slot->offset_bytes, slot->length_bytes, false);
 }
 
+/* The request is done and counted; that it took so long ends the job. */
+static __attribute__((noinline)) void too_slow(struct worker *w, const struct worker_slot *slot,
+					       uint64_t latency_ns)
+{
+	if (!w->failed) {
+		w->failed = true;
+		w->failed_slot = *slot;
+		w->failed_code = -ETIMEDOUT;
+		w->failed_latency_ns = latency_ns;
+	}
+	atomic_store_explicit(&w->work->aborted, true, memory_order_relaxed);
+}
+
 static void record(struct worker *w, const struct worker_slot *slot, uint64_t end_ns)
 {
 	struct recorder *recorder = &w->recorder;
 	const enum op_kind op = op_of_kind[slot->kind];
 
+	const uint64_t latency_ns = end_ns - (w->open_loop ? slot->intended_ns : slot->submit_ns);
+
+	if (__builtin_expect(latency_ns > w->latency_ns_max, 0))
+		too_slow(w, slot, latency_ns);
 	/* An open loop's requests belong to the time they were meant for. */
 	if (!w->open_loop) {
 		recorder_add(recorder, op, slot->length_bytes, end_ns - slot->submit_ns);
@@ -352,38 +366,6 @@ static void verify_done(struct worker *w, const struct worker_slot *slot, uint32
 			     w->snapshots + (size_t)tag * w->snapshot_units, &w->tally);
 }
 
-/* A write that is done with its sync is two requests that end together. */
-static void tap_request(struct worker *w, const struct worker_slot *slot,
-			const struct io_done *done, uint64_t end_ns)
-{
-	struct recorded_io *io;
-
-	if (slot->sync_ns && (io = tap_next(w->tap)))
-		*io = (struct recorded_io){
-			.intended_ns = slot->sync_ns,
-			.submit_ns = slot->sync_ns,
-			.done_ns = end_ns,
-			.result = done->result,
-			.measurement_index = w->work->measurement_index,
-			.job_index = (uint16_t)w->index,
-			.op = OP_SYNC,
-		};
-	io = tap_next(w->tap);
-	if (!io)
-		return;
-	*io = (struct recorded_io){
-		.intended_ns = slot->intended_ns,
-		.submit_ns = slot->submit_ns,
-		.done_ns = end_ns,
-		.offset_bytes = slot->offset_bytes,
-		.length_bytes = slot->length_bytes,
-		.result = slot->sync_ns ? (int32_t)slot->length_bytes : done->result,
-		.measurement_index = w->work->measurement_index,
-		.job_index = (uint16_t)w->index,
-		.op = op_of_kind[slot->kind],
-	};
-}
-
 /* What a completion lets start later: a pause after so many requests, or a recorded one. */
 static void begin_pause(struct worker *w, uint64_t end_ns)
 {
@@ -394,24 +376,8 @@ static void begin_pause(struct worker *w, uint64_t end_ns)
 	} else if (workload->think_ns && --w->think_left == 0) {
 		w->think_left = workload->think_count ? workload->think_count : 1;
 		w->think_until_ns = end_ns + workload->think_ns;
+		w->spin_until_ns = end_ns + workload->think_spin_ns;
 	}
-}
-
-/* False when its reply has still to go. */
-static bool end_of_transaction(struct worker *w, uint32_t tag, uint64_t end_ns)
-{
-	const struct line_slot *slot = &w->line_slots[tag];
-	const uint64_t lasted_ns = end_ns - slot->begin_ns;
-
-	if (slot->line->reply_bytes && !slot->is_reply)
-		return false;
-	if (w->recorder.measuring) {
-		w->transaction_count++;
-		w->transaction_ns += lasted_ns;
-		if (lasted_ns > w->transaction_ns_max)
-			w->transaction_ns_max = lasted_ns;
-	}
-	return true;
 }
 
 static void complete(struct worker *w, const struct io_done *done, uint64_t now_ns)
@@ -426,21 +392,25 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 	} else if (w->sync_each && slot->kind == IO_WRITE && !slot->sync_ns) {
 		w->sync_tags[w->sync_tag_count++] = done->tag;
 		return;
+	} else if (w->writes_trimmed && slot->kind == IO_TRIM) {
+		record(w, slot, end_ns);
+		w->sync_tags[w->sync_tag_count++] = done->tag;
+		return;
 	} else {
 		if (slot->sync_ns)
 			record_sync(w, slot, end_ns);
 		record(w, slot, end_ns);
 		if (w->work->map.words)
 			verify_done(w, slot, done->tag);
-		if (w->line_slots && !end_of_transaction(w, done->tag, end_ns)) {
+		if (w->line_slots && !second_is_last(w, done->tag, end_ns)) {
 			if (w->tap)
-				tap_request(w, slot, done, end_ns);
+				worker_tap(w, slot, done, end_ns);
 			w->reply_tags[w->reply_tag_count++] = done->tag;
 			return;
 		}
 	}
 	if (w->tap)
-		tap_request(w, slot, done, end_ns);
+		worker_tap(w, slot, done, end_ns);
 	w->free_tags[w->free_count++] = done->tag;
 	begin_pause(w, end_ns);
 }
@@ -535,7 +505,7 @@ static bool next_request(struct worker *w, struct io *io)
 	return true;
 }
 
-static void content(struct worker *w, struct io *io)
+void worker_content(struct worker *w, struct io *io)
 {
 	struct work *work = w->work;
 	const uint64_t generation = (uint64_t)w->index << 40 | ++w->write_count;
@@ -568,7 +538,7 @@ static void occupy(struct worker *w, struct io *io, uint64_t intended_ns, uint64
 	if (w->line_slots)
 		w->line_slots[tag] = (struct line_slot){ .line = w->drawn_line, .begin_ns = now_ns };
 	if (io->kind == IO_WRITE)
-		content(w, io);
+		worker_content(w, io);
 	else if (io->kind == IO_READ && w->work->map.words)
 		verify_snapshot(&w->work->map, io->offset_bytes, io->length_bytes,
 				w->snapshots + (size_t)tag * w->snapshot_units);
@@ -599,56 +569,10 @@ static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
 		w->backlog_ns_max = late_ns;
 }
 
-static uint32_t start_syncs(struct worker *w, uint64_t now_ns)
-{
-	uint32_t count = 0;
-
-	while (w->sync_tag_count > 0 && count < w->batch_count) {
-		const uint32_t tag = w->sync_tags[--w->sync_tag_count];
-
-		w->slots[tag].sync_ns = now_ns;
-		w->ios[count++] = (struct io){ .kind = w->sync_kind, .tag = tag };
-	}
-	return count;
-}
-
-/* The answers to what is done, each in its own place in the depth. */
-static uint32_t start_replies(struct worker *w, uint64_t now_ns)
-{
-	uint32_t count = 0;
-
-	while (w->reply_tag_count > 0 && count < w->batch_count) {
-		const uint32_t tag = w->reply_tags[--w->reply_tag_count];
-		struct worker_slot *slot = &w->slots[tag];
-		struct io *io = &w->ios[count++];
-		struct lines_request request;
-
-		lines_reply(&w->lines, w->line_slots[tag].line, (enum io_kind)slot->kind, &request);
-		w->line_slots[tag].is_reply = true;
-		*io = (struct io){
-			.kind = (uint8_t)request.kind,
-			.tag = tag,
-			.buffer = w->pool + tag * w->stride_bytes,
-			.offset_bytes = request.offset_bytes,
-			.length_bytes = request.length_bytes,
-		};
-		*slot = (struct worker_slot){
-			.submit_ns = now_ns,
-			.intended_ns = now_ns,
-			.offset_bytes = request.offset_bytes,
-			.length_bytes = request.length_bytes,
-			.kind = io->kind,
-		};
-		if (io->kind == IO_WRITE)
-			content(w, io);
-	}
-	return count;
-}
-
 /* Pushes what may start, at most a batch; returns how many. */
 static uint32_t start(struct worker *w, uint64_t now_ns)
 {
-	uint32_t count = w->reply_tag_count ? start_replies(w, now_ns) : start_syncs(w, now_ns);
+	uint32_t count = second_start(w, now_ns);
 
 	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
 		uint64_t intended_ns = w->open_loop ? due_ns(w) : now_ns;
@@ -714,39 +638,6 @@ static void check_over(struct worker *w, uint64_t now_ns)
 	recorder_ending(&w->recorder);
 }
 
-/*
- * Sleeps end later than asked, by what the timer and the scheduler of this machine take: some
- * 60 us bare, several hundred in a virtual machine. The margin follows them: up at once, and down
- * by a 256th a sleep, so that one sleep in hundreds is late and not each.
- */
-static void learn_wake(struct worker *w, uint64_t late_ns)
-{
-	const uint64_t want_ns = late_ns + late_ns / 4 + WAKE_EARLY_NS / 2;
-
-	if (want_ns > w->wake_early_ns)
-		w->wake_early_ns = want_ns < WAKE_EARLY_MAX_NS ? want_ns : WAKE_EARLY_MAX_NS;
-	else
-		w->wake_early_ns -= (w->wake_early_ns - want_ns) / 256;
-	if (w->wake_early_ns < WAKE_EARLY_NS)
-		w->wake_early_ns = WAKE_EARLY_NS;
-}
-
-static void nap(struct worker *w, uint64_t until_ns)
-{
-	const uint64_t now_ns = clock_now_ns(w->work->clock);
-	uint64_t left_ns, woken_ns;
-
-	if (until_ns <= now_ns + w->wake_early_ns + SPIN_NS)
-		return;
-	left_ns = until_ns - now_ns - w->wake_early_ns;
-	if (left_ns > STOP_CHECK_NS)
-		left_ns = STOP_CHECK_NS;
-	if (nanosleep(&(struct timespec){ .tv_nsec = (long)left_ns }, NULL) < 0)
-		return;
-	woken_ns = clock_now_ns(w->work->clock);
-	learn_wake(w, woken_ns > now_ns + left_ns ? woken_ns - now_ns - left_ns : 0);
-}
-
 /* Nothing could be started: reaps, waiting as long as that delays no start. */
 static void wait_real(struct worker *w, uint64_t now_ns)
 {
@@ -756,8 +647,10 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 
 	if (flying == 0 && w->is_held) {
 		sched_yield();	/* another worker writes those blocks */
+	} else if (now_ns < w->spin_until_ns && start_ns != NEVER_NS) {
+		collect(w, 0, NEVER_NS);	/* a pause that is to cost CPU time */
 	} else if (flying == 0) {
-		nap(w, start_ns);
+		worker_nap(w, start_ns);
 	} else if (start_ns == NEVER_NS) {
 		collect(w, w->wait_count < flying ? w->wait_count : flying, NEVER_NS);
 	} else if (start_ns > now_ns + w->wake_early_ns + SPIN_NS) {
@@ -799,7 +692,7 @@ static bool is_plain(const struct worker *w)
 
 	return !w->lines.lines && !w->is_replay && !w->open_loop && w->mix.constant &&
 	       w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each && !w->tap &&
-	       !work->workload->think_ns && !work->map.words &&
+	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 
@@ -842,7 +735,7 @@ static bool wait_begin(struct worker *w)
 	while ((now_ns = clock_now_ns(w->work->clock)) + w->wake_early_ns + SPIN_NS < begin_ns) {
 		if (is_over(w, now_ns))
 			return false;
-		nap(w, begin_ns);
+		worker_nap(w, begin_ns);
 	}
 	clock_sleep_until(w->work->clock, begin_ns, NULL);
 	return true;

@@ -169,6 +169,8 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		.one_by_one = work->trace && workload->replay.timing == TIMING_GAPS,
 		.flush_waits = work->trace && workload->replay.timing == TIMING_NONE,
 		.tap = work->taps ? taps_at(work->taps, index) : NULL,
+		.writes_trimmed = workload_trims_first(workload),
+		.latency_ns_max = workload->latency_ns_max ? workload->latency_ns_max : UINT64_MAX,
 		.think_left = workload->think_count ? workload->think_count : 1,
 		.stride_bytes = (work->range.block_max_bytes + PAGE_BYTES - 1) / PAGE_BYTES *
 				PAGE_BYTES,
