@@ -255,7 +255,7 @@ static void show_trace(const struct invocation *inv, const struct trace *trace,
 static int run_plan(struct invocation *inv, struct traces *traces, const struct plan *plan)
 {
 	struct err err = { 0 };
-	const int r = consent_settle(inv, plan->target, plan_writes(plan), &err);
+	const int r = consent_settle_plan(inv, plan, &err);
 
 	if (r < 0)
 		return invocation_fail(inv, exit_of_refusal(r), &err);
