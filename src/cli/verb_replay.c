@@ -243,11 +243,20 @@ static int print_trace(const struct invocation *inv, const struct trace *trace,
 static void show_trace(const struct invocation *inv, const struct trace *trace,
 		       const struct trace_report *report)
 {
+	static const char *const rules[] = {
+		[OVERLAP_REFUSE] = "have ranges of their own",
+		[OVERLAP_ALLOW] = "may meet",
+		[OVERLAP_SEPARATE] = "lie behind each other",
+	};
 	struct text text = TEXT_INIT;
 
 	if (inv->progress == PROGRESS_NONE)
 		return;
 	traces_text(trace, report, &text);
+	/* By which rule several recorded targets share one. */
+	if (trace->stream_count > 1 && !inv->foreign_maps.count)
+		text_add(&text, "sharing   recorded targets %s on %s\n",
+			 rules[inv->workload.replay.overlap], inv->target);
 	fputs(text_string(&text), stderr);
 	text_done(&text);
 }
