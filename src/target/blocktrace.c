@@ -176,7 +176,8 @@ ssize_t blocktrace_whole(const char *data, size_t bytes, uint64_t *ret_count)
 		if (bytes - at < sizeof(event) + event.pdu_len)
 			break;
 		at += sizeof(event) + event.pdu_len;
-		++*ret_count;
+		/* The kernel's notes on clocks and processes are no requests. */
+		*ret_count += !(event.action & BLK_TC_ACT(BLK_TC_NOTIFY));
 	}
 	return (ssize_t)at;
 }

@@ -39,5 +39,5 @@ struct blocktrace_result {
 int blocktrace_run(const struct blocktrace_request *request, struct blocktrace_result *ret,
 		   struct err *err);
 
-/* How many of the bytes are whole events, and how many events; -EPROTO: these are none. */
+/* How many of the bytes are whole events, and how many of requests; -EPROTO: these are none. */
 ssize_t blocktrace_whole(const char *data, size_t bytes, uint64_t *ret_count);

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-static char data[512];
+static _Alignas(8) char data[512];
 static size_t data_bytes;
 
 static void add_event(uint16_t payload_bytes)
@@ -37,6 +37,10 @@ static void only_whole_events_go_out(void)
 	CHECK_EQ(blocktrace_whole(data, 115, &count), 48);
 	CHECK_EQ(blocktrace_whole(data, 116, &count), 116);
 	CHECK_EQ(count, 2);
+	/* One that is the kernel's note. */
+	((struct blk_io_trace *)(void *)data)->action = BLK_TN_TIMESTAMP;
+	CHECK_EQ(blocktrace_whole(data, 116, &count), 116);
+	CHECK_EQ(count, 1);
 	data[50] = 1;
 	CHECK_EQ(blocktrace_whole(data, 116, &count), -EPROTO);
 }
