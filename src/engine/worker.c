@@ -11,6 +11,7 @@
 
 #define SPIN_NS (60 * MICROSECOND_NS)		/* waits longer than this sleep... */
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
+#define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until others of the flow are looked at again */
 #define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
 #define INLINE_STREAK 8
@@ -95,9 +96,7 @@ void worker_begin(struct worker *w)
 	if (w->recorder.measuring)
 		begin_limits(w);
 	if (w->open_loop)
-		pace_init(&w->pace, work->workload->rate_iops,
-			  work->workload->arrival == ARRIVAL_POISSON, work->workload->burst_count,
-			  work->begin_ns, random_mix(work->seed + 0x9000u + w->index));
+		worker_begin_pace(w);
 	worker_usage_begin(w);
 }
 
@@ -422,6 +421,7 @@ static void draw_of_lines(struct worker *w, struct io *io)
 
 static void draw(struct worker *w, struct io *io)
 {
+	struct address *address = &w->address;
 	uint32_t length_bytes;
 
 	if (w->lines.lines) {
@@ -429,7 +429,9 @@ static void draw(struct worker *w, struct io *io)
 		return;
 	}
 	io->kind = (uint8_t)mix_next(&w->mix, &length_bytes);
-	io->offset_bytes = address_next(&w->address, length_bytes);
+	if (w->write_address && io->kind != IO_READ)
+		address = w->write_address;
+	io->offset_bytes = address_next(address, length_bytes);
 	io->length_bytes = w->left_bytes == WORK_UNLIMITED ? length_bytes : cut(w, length_bytes);
 }
 
@@ -543,12 +545,15 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 {
 	uint32_t count = second_start(w, now_ns);
 
+	w->is_ahead = false;
 	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
 		uint64_t intended_ns = w->open_loop ? pace_peek(&w->pace) : now_ns;
 		struct io *io = &w->ios[count];
 
-		if (!next_request(w, io))
+		w->is_ahead = flow_ahead(&w->flow);
+		if (w->is_ahead || !next_request(w, io))
 			break;
+		flow_add(&w->flow);
 		if (w->open_loop && io->kind < IO_FSYNC) {
 			pace_take(&w->pace);
 			arrived(w, intended_ns, now_ns);
@@ -621,7 +626,7 @@ static void nap(const struct worker *w, uint64_t until_ns)
 /* Nothing could be started: reaps, waiting as long as that delays no start. */
 static void wait_real(struct worker *w, uint64_t now_ns)
 {
-	const uint64_t start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
+	const uint64_t start_ns = w->is_held || w->is_ahead ? NEVER_NS : next_start_ns(w);
 	const uint32_t flying = in_flight(w) - w->sync_tag_count - w->reply_tag_count;
 	uint64_t deadline_ns;
 
@@ -629,6 +634,8 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 		sched_yield();	/* another worker writes those blocks */
 	} else if (now_ns < w->spin_until_ns && start_ns != NEVER_NS) {
 		collect(w, 0, NEVER_NS);	/* a pause that is to cost CPU time */
+	} else if (flying == 0 && w->is_ahead) {
+		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (flying == 0) {
 		nap(w, start_ns);
 	} else if (start_ns == NEVER_NS) {
@@ -657,7 +664,7 @@ static void general_run(struct worker *w)
 		count = start(w, now_ns);
 		if (in_flight(w) == 0 && w->draining && !start_end_sync(w, now_ns))
 			break;
-		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
+		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held && !w->is_ahead)
 			r = collect(w, 0, NEVER_NS);
 		else
 			wait_real(w, now_ns);
@@ -670,9 +677,9 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->lines.lines && !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM &&
-	       !w->sync_every && !w->sync_each && !work->workload->think_ns && !work->map.words &&
-	       w->latency_ns_max == UINT64_MAX &&
+	return !w->lines.lines && !work->flow && !w->open_loop && w->mix.constant &&
+	       w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each &&
+	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 
@@ -695,6 +702,7 @@ static void finish(struct worker *w)
 		w->unserved_count++;
 	}
 	w->finished = w->ended = true;
+	flow_leave(&w->flow);
 	if (atomic_fetch_sub(&w->work->running_count, 1) == 1)
 		group_job_ended(w->work);
 }
@@ -762,6 +770,6 @@ uint64_t worker_step(struct worker *w)
 	if (w->finished)
 		return NEVER_NS;
 	next_ns = w->queue->ops->next_ns(w->queue);
-	start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
+	start_ns = w->is_held || w->is_ahead ? NEVER_NS : next_start_ns(w);
 	return start_ns < next_ns ? start_ns : next_ns;
 }
