@@ -19,8 +19,10 @@
  */
 int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err);
 
-/* The same for all targets of a plan; of several, the drives are named, not asked for. */
-struct plan;
+/*
+ * The same for every target of a plan that it writes: each device is asked for on the terminal,
+ * or has its serial number in the list of --erase-data.
+ */
 int consent_settle_plan(struct invocation *inv, const struct plan *plan, struct err *err);
 
 /* What has to be typed for a drive: the end of its serial number, or its device name. */

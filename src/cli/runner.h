@@ -21,6 +21,7 @@ struct runner {
 	void (*report)(void *ctx, const struct result *result, struct text *ret);
 	void *report_ctx;
 	struct traces *traces;		/* of the plan, read already; NULL: read when needed */
+	bool is_own_report;	/* it prints tare's own, also the JSON: with the header, and called always */
 };
 
 /* Removes what killed runs left, runs and prints; returns an enum exit_code. */

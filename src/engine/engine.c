@@ -361,12 +361,28 @@ void group_job_ended(struct work *work)
 		atomic_store_explicit(&group->works[i].aborted, true, memory_order_relaxed);
 }
 
+/* The flow of that id, made when it is the first to name it. */
+static struct flow *find_flow(struct group *group, const struct workload *workload)
+{
+	struct flow *flow = group->flows;
+
+	while (flow < group->flows + group->flow_count && flow->id != workload->flow_id)
+		flow++;
+	if (flow == group->flows + group->flow_count) {
+		flow->id = workload->flow_id;
+		group->flow_count++;
+	}
+	atomic_fetch_add(&flow->weight, (uint64_t)workload->flow_weight * workload->job_count);
+	return flow;
+}
+
 static int group_init(struct group *group, const struct engine_job *jobs,
 		      const struct engine_options *options, struct err *err)
 {
 	group->works = calloc(group->work_count, sizeof(*group->works));
 	group->workers = calloc(group->worker_count, sizeof(*group->workers));
-	if (!group->works || !group->workers)
+	group->flows = calloc(group->work_count, sizeof(*group->flows));
+	if (!group->works || !group->workers || !group->flows)
 		return err_set(err, -ENOMEM, "no memory for %u workers", group->worker_count);
 	group->worker_count = 0;
 	for (size_t i = 0; i < group->work_count; i++) {
@@ -376,6 +392,8 @@ static int group_init(struct group *group, const struct engine_job *jobs,
 		work->group = group;
 		work->workers = group->workers + group->worker_count;
 		work->workload = jobs[i].workload;
+		if (work->workload->flow_weight)
+			work->flow = find_flow(group, work->workload);
 		work->target = jobs[i].target;
 		work->ends_group = jobs[i].ends_group;
 		work->trace = jobs[i].trace;
@@ -404,6 +422,7 @@ static void group_done(struct group *group)
 		free(group->works[i].cpus);
 	}
 	free(group->workers);
+	free(group->flows);
 	free(group->works);
 }
 

@@ -28,8 +28,11 @@ int verify_unit(const struct workload *workload, const struct engine_range *rang
 
 	for (uint32_t i = 0; i < workload->size_mix.count; i++)
 		unit_bytes = gcd(unit_bytes, workload->size_mix.sizes[i].bytes);
+	for (uint32_t i = 0; i < workload->write_mix.count; i++)
+		unit_bytes = gcd(unit_bytes, workload->write_mix.sizes[i].bytes);
 	unit_bytes = gcd(unit_bytes, workload->stride_bytes);
-	if (workload->size_mix.count == 0 && range->align_bytes % workload->block_bytes == 0)
+	if (workload->size_mix.count == 0 && workload->write_mix.count == 0 &&
+	    range->align_bytes % workload->block_bytes == 0)
 		unit_bytes = gcd(workload->block_bytes, workload->stride_bytes);
 	if (unit_bytes % UNIT_MIN_BYTES != 0)
 		return err_set(err, -EINVAL,

@@ -10,6 +10,7 @@
 #include "engine/worker_aside.h"
 #include "engine/worker_second.h"
 
+#define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until others of the flow are looked at again */
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
 #define INLINE_STREAK 8
 #define STANDSTILL_COUNT (1u << 24)
@@ -100,9 +101,7 @@ void worker_begin(struct worker *w)
 		player_begin(&w->player, work->start_ns);
 		w->think_until_ns = w->one_by_one ? work->start_ns + w->player.gap_ns : 0;
 	} else if (w->open_loop) {
-		pace_init(&w->pace, work->workload->rate_iops,
-			  work->workload->arrival == ARRIVAL_POISSON, work->workload->burst_count,
-			  work->begin_ns, random_mix(work->seed + 0x9000u + w->index));
+		worker_begin_pace(w);
 	}
 	worker_usage_begin(w);
 }
@@ -574,12 +573,15 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 {
 	uint32_t count = second_start(w, now_ns);
 
+	w->is_ahead = false;
 	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
 		uint64_t intended_ns = w->open_loop ? due_ns(w) : now_ns;
 		struct io *io = &w->ios[count];
 
-		if (!next_request(w, io))
+		w->is_ahead = flow_ahead(&w->flow);
+		if (w->is_ahead || !next_request(w, io))
 			break;
+		flow_add(&w->flow);
 		/* Syncs are none of the schedule's, unless they were recorded. */
 		if (w->open_loop && (w->is_replay || io->kind < IO_FSYNC)) {
 			if (!w->is_replay)
@@ -641,7 +643,7 @@ static void check_over(struct worker *w, uint64_t now_ns)
 /* Nothing could be started: reaps, waiting as long as that delays no start. */
 static void wait_real(struct worker *w, uint64_t now_ns)
 {
-	const uint64_t start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
+	const uint64_t start_ns = w->is_held || w->is_ahead ? NEVER_NS : next_start_ns(w);
 	const uint32_t flying = in_flight(w) - w->sync_tag_count - w->reply_tag_count;
 	uint64_t deadline_ns;
 
@@ -649,6 +651,8 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 		sched_yield();	/* another worker writes those blocks */
 	} else if (now_ns < w->spin_until_ns && start_ns != NEVER_NS) {
 		collect(w, 0, NEVER_NS);	/* a pause that is to cost CPU time */
+	} else if (flying == 0 && w->is_ahead) {
+		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (flying == 0) {
 		worker_nap(w, start_ns);
 	} else if (start_ns == NEVER_NS) {
@@ -677,7 +681,7 @@ static void general_run(struct worker *w)
 		count = start(w, now_ns);
 		if (in_flight(w) == 0 && w->draining && !start_end_sync(w, now_ns))
 			break;
-		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held)
+		if (count > 0 && next_start_ns(w) <= now_ns && !w->is_held && !w->is_ahead)
 			r = collect(w, 0, NEVER_NS);
 		else
 			wait_real(w, now_ns);
@@ -690,8 +694,8 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->lines.lines && !w->is_replay && !w->open_loop && w->mix.constant &&
-	       w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each && !w->tap &&
+	return !w->lines.lines && !w->is_replay && !work->flow && !w->open_loop &&
+	       w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each && !w->tap &&
 	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
@@ -722,6 +726,7 @@ static void finish(struct worker *w)
 	if (w->player.code < 0)
 		fail_queue(w, w->player.code);
 	w->finished = w->ended = true;
+	flow_leave(&w->flow);
 	if (atomic_fetch_sub(&w->work->running_count, 1) == 1)
 		group_job_ended(w->work);
 }
@@ -789,6 +794,6 @@ uint64_t worker_step(struct worker *w)
 	if (w->finished)
 		return NEVER_NS;
 	next_ns = w->queue->ops->next_ns(w->queue);
-	start_ns = w->is_held ? NEVER_NS : next_start_ns(w);
+	start_ns = w->is_held || w->is_ahead ? NEVER_NS : next_start_ns(w);
 	return start_ns < next_ns ? start_ns : next_ns;
 }

@@ -16,6 +16,7 @@
 #include "engine/address.h"
 #include "engine/data.h"
 #include "engine/engine.h"
+#include "engine/flow.h"
 #include "engine/lines.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
@@ -40,6 +41,7 @@ struct work {
 	_Atomic bool aborted;			/* a request failed, or the group ended: all end */
 	_Atomic uint32_t running_count;		/* workers that are not finished */
 	bool ends_group;
+	struct flow *flow;			/* of the group; NULL = free */
 	struct engine_range range;
 	uint32_t depth_count;
 	uint32_t batch_count, wait_count;
@@ -118,6 +120,8 @@ struct worker {
 	uint64_t spin_until_ns;		/* of a pause, the part that costs CPU time */
 	uint32_t *sync_tags;		/* done by half: writes to be synced, trims to be written */
 	uint32_t sync_tag_count;
+	struct flow_part flow;
+	bool is_ahead;			/* of its flow: nothing starts before others have */
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
 	bool is_drawn;
@@ -179,6 +183,8 @@ uint64_t worker_step(struct worker *w);
 void worker_forget_batches(struct worker *w);
 
 /* Share of an amount split evenly over jobs; the first take the rest. */
+/* The open loop's schedule, from work.begin_ns on. */
+void worker_begin_pace(struct worker *w);
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
 
 /* Fills what a write carries. */

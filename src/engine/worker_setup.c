@@ -151,6 +151,15 @@ static void init_syncs(struct worker *w)
 	w->sync_every = every > 1 ? every : 0;
 }
 
+void worker_begin_pace(struct worker *w)
+{
+	const struct workload *workload = w->work->workload;
+	const struct pace_rate rate = { workload->rate_iops, workload->rate_period_ns,
+					workload->arrival == ARRIVAL_POISSON, workload->burst_count };
+
+	pace_init(&w->pace, &rate, w->work->begin_ns, random_mix(w->work->seed + 0x9000u + w->index));
+}
+
 int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
 		struct err *err)
 {
@@ -171,6 +180,7 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		.tap = work->taps ? taps_at(work->taps, index) : NULL,
 		.writes_trimmed = workload_trims_first(workload),
 		.latency_ns_max = workload->latency_ns_max ? workload->latency_ns_max : UINT64_MAX,
+		.flow = { work->flow, workload->flow_weight, 0 },
 		.think_left = workload->think_count ? workload->think_count : 1,
 		.stride_bytes = (work->range.block_max_bytes + PAGE_BYTES - 1) / PAGE_BYTES *
 				PAGE_BYTES,

@@ -44,6 +44,11 @@ static const char *off_unit(const struct workload *w, uint64_t unit_bytes, uint6
 			*ret_bytes = w->size_mix.sizes[i].bytes;
 			return "request size";
 		}
+	for (uint32_t i = 0; i < w->write_mix.count; i++)
+		if (w->write_mix.sizes[i].bytes % unit_bytes) {
+			*ret_bytes = w->write_mix.sizes[i].bytes;
+			return "request size";
+		}
 	for (uint32_t i = 0; i < w->lines.count; i++) {
 		const struct access_line *line = &w->lines.lines[i];
 
@@ -280,7 +285,7 @@ bool look_rate(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct measurement *m = facts->measurement;
 	const uint32_t jobs = m->workload.job_count ? m->workload.job_count : 1;
-	const double asked = (double)m->workload.rate_iops * jobs;
+	const double asked = workload_rate_per_s(&m->workload) * jobs;
 	const double got = op_iops(m);
 	char asked_text[UNITS_TEXT_BYTES], got_text[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES];
 

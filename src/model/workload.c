@@ -36,8 +36,10 @@ const struct field workload_fields[] = {
 #define GROUP "What"
 	{ .name = "name", TEXT(name), .help = "name of the measurement in the result" , .group = GROUP },
 	{ .name = "rw", .alias = "readwrite", ENUM(rw, rw_choices), .parse = workload_parse_rw,
-	  .preset = "read", .group = GROUP,
-	  .help = "what is done: sequential or random reads, writes, trims or a mix" },
+	  .preset = "read", .group = GROUP, .metavar = "KIND",
+	  .help = "what is done: read, write, trim, readwrite (a mix) or trimwrite (each block trimmed, "
+		  "then written), in order; randread, randwrite, randtrim, randrw or randtrimwrite at "
+		  "random" },
 	{ .name = "rwmixread", U32(read_ppm, UNIT_PPM, 0, PPM), .preset = "50%", .group = GROUP,
 	  .help = "share of reads in a mix (rw=readwrite, randrw)" },
 	{ .name = "rwmixwrite", CUSTOM(read_ppm, workload_parse_write_share, NULL), .input_only = true,
@@ -51,6 +53,9 @@ const struct field workload_fields[] = {
 	{ .name = "bssplit", CUSTOM(size_mix, workload_parse_split, workload_print_split), .group = GROUP,
 	  .metavar = "SIZE/PERCENT:…",
 	  .help = "request sizes with their shares, as in 4k/60:64k/40; in place of bs" },
+	{ .name = "bssplit-write", CUSTOM(write_mix, workload_parse_split, workload_print_split),
+	  .group = GROUP, .metavar = "SIZE/PERCENT:…",
+	  .help = "sizes of what a mix does not read, where they are not those of its reads" },
 #undef GROUP
 #define GROUP "Where"
 	{ .name = "offset", .alias = "fileoffset", AMOUNT(offset, 0), .group = GROUP,
@@ -85,6 +90,10 @@ const struct field workload_fields[] = {
 	  .help = "what segments are spread over; without it the target from offset on" },
 	{ .name = "segment-seed", U64(segment_seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
 	  .help = "runs with the same one have their segments in the same places" },
+	{ .name = "piece", U64(piece_bytes, UNIT_BYTES, 0, INT64_MAX), .group = GROUP,
+	  .help = "the range is pieces of this length, each followed by piece-gap" },
+	{ .name = "piece-gap", U64(piece_gap_bytes, UNIT_BYTES, 0, INT64_MAX), .group = GROUP,
+	  .help = "what is left out behind each piece" },
 #undef GROUP
 #define GROUP "How long"
 	{ .name = "runtime", .alias = "timeout", U64(runtime_ns, UNIT_NS, 0, DAYS_NS(366)),
@@ -140,6 +149,8 @@ const struct field workload_fields[] = {
 	{ .name = "rate-iops", U64(rate_iops, UNIT_COUNT, 0, 1000000000), .group = GROUP,
 	  .help = "requests per second of each job, started on schedule (open loop); latency counts "
 		  "from the intended start" },
+	{ .name = "rate-period", U64(rate_period_ns, UNIT_NS, 0, DAYS_NS(366)), .group = GROUP,
+	  .help = "rate-iops counts per so long, for rates below one a second; 0 is a second" },
 	{ .name = "rate-process", ENUM(arrival, arrival_choices), .preset = "linear", .group = GROUP,
 	  .help = "gaps between requests at rate-iops: equal or exponential" },
 	{ .name = "burst", U32(burst_count, UNIT_COUNT, 0, 65536), .group = GROUP,
@@ -151,6 +162,10 @@ const struct field workload_fields[] = {
 	{ .name = "thinktime-spin", U64(think_spin_ns, UNIT_NS, 0, DAYS_NS(1)),
 	  .parse = workload_parse_think, .group = GROUP,
 	  .help = "of thinktime, the first part: spent computing instead of asleep; needs a unit" },
+	{ .name = "flow", U32(flow_weight, UNIT_COUNT, 0, 1000), .group = GROUP,
+	  .help = "requests of this measurement to those of its group's others with a flow" },
+	{ .name = "flow-id", U32(flow_id, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
+	  .help = "flows of different ids have nothing to do with each other" },
 #undef GROUP
 #define GROUP "Data"
 	{ .name = "data", ENUM(data, data_choices), .preset = "random", .group = GROUP,
@@ -257,6 +272,13 @@ bool workload_stores(const struct workload *workload)
 bool workload_trims(const struct workload *workload)
 {
 	return is_trim(workload) || workload_trims_first(workload) || (workload_writes(workload) && workload->trim_ppm > 0);
+}
+
+double workload_rate_per_s(const struct workload *workload)
+{
+	const uint64_t period_ns = workload->rate_period_ns ? workload->rate_period_ns : SECOND_NS;
+
+	return (double)workload->rate_iops * (double)SECOND_NS / (double)period_ns;
 }
 
 bool workload_is_random(const struct workload *workload)

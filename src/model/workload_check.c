@@ -61,6 +61,8 @@ static int check_sizes(const struct workload *w, struct err *err)
 		r = check_size(w, "bs", w->block_bytes, err);
 	for (uint32_t i = 0; r == 0 && i < w->size_mix.count; i++)
 		r = check_size(w, "bssplit", w->size_mix.sizes[i].bytes, err);
+	for (uint32_t i = 0; r == 0 && i < w->write_mix.count; i++)
+		r = check_size(w, "bssplit-write", w->write_mix.sizes[i].bytes, err);
 	if (r == 0)
 		r = check_direct(w, "blockalign", w->align_bytes, err);
 	if (r == 0)
@@ -84,6 +86,8 @@ static int check_order(const struct workload *w, struct err *err)
 		return needs(w, "stride", "a sequential rw", err);
 	if (random && w->backwards)
 		return needs(w, "backwards", "a sequential rw", err);
+	if (w->backwards && w->write_mix.count)
+		return err_set(err, -EINVAL, "backwards takes one request size for reads and writes");
 	if (w->backwards && w->size_mix.count > 1)
 		return err_set(err, -EINVAL, "backwards takes one request size, not bssplit's %u",
 			       w->size_mix.count);
@@ -140,6 +144,10 @@ static int check_range(const struct workload *w, struct err *err)
 	if (!w->segment_count && (w->segment_range.bytes || w->segment_range.ppm || w->segment_seed))
 		return err_set(err, -EINVAL, "%s says where segments lie: name their number too",
 			       w->segment_seed ? "segment-seed" : "segment-range");
+	if (w->piece_gap_bytes && !w->piece_bytes)
+		return err_set(err, -EINVAL, "piece-gap needs piece, which it stands behind");
+	if (w->piece_bytes && w->segment_count)
+		return err_set(err, -EINVAL, "piece and segments exclude each other");
 	if (w->offset.ppm == PPM)
 		return err_set(err, -EINVAL, "offset=100%% leaves nothing of the target");
 	if ((uint64_t)w->offset.ppm + w->size.ppm > PPM)
@@ -173,6 +181,10 @@ static int check_time(const struct workload *w, struct err *err)
 		return err_set(err, -EINVAL, "rate-process needs rate-iops");
 	if (!w->rate_iops && w->burst_count > 1)
 		return err_set(err, -EINVAL, "burst needs rate-iops");
+	if (!w->rate_iops && w->rate_period_ns)
+		return err_set(err, -EINVAL, "rate-period needs rate-iops");
+	if (!w->flow_weight && w->flow_id)
+		return err_set(err, -EINVAL, "flow-id needs flow");
 	if (w->rate_iops && w->think_ns)
 		return err_set(err, -EINVAL,
 			       "thinktime and rate-iops exclude each other: a pause would break the "
@@ -193,6 +205,8 @@ static int check_mix(const struct workload *w, struct err *err)
 		return needs(w, "rwmixread", "a mix", err);
 	if (w->trim_ppm && workload_trims_first(w))
 		return needs(w, "rwmixtrim", "writes or a mix", err);
+	if (!is_mix && w->write_mix.count)
+		return needs(w, "bssplit-write", "a mix", err);
 	if (w->trim_ppm && (w->rw == RW_TRIM || w->rw == RW_RANDTRIM || !workload_writes(w)))
 		return needs_writes(w, "rwmixtrim", err);
 	return 0;

@@ -95,7 +95,7 @@ static void add_arrival(const struct measurement *m, const struct report_style *
 			struct text *ret)
 {
 	const uint32_t job_count = m->workload.job_count ? m->workload.job_count : 1;
-	const double asked = (double)m->workload.rate_iops * job_count;
+	const double asked = workload_rate_per_s(&m->workload) * job_count;
 	const double served = summary_per_second(summary_request_count(m), m->duration_ns);
 	char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 

@@ -61,7 +61,7 @@ static void add_open_loop(const struct measurement *m, struct text *ret)
 	char text[UNITS_TEXT_BYTES];
 
 	text_add(ret, "%s rate asked of each job: %s\n", m->name,
-		 units_format_rate((double)m->workload.rate_iops, text));
+		 units_format_rate(workload_rate_per_s(&m->workload), text));
 	text_add(ret, "%s longest wait for a place in the queue: %s\n", m->name,
 		 units_format_latency((double)m->backlog_ns_max, text));
 	text_add(ret, "%s arrivals never begun: %" PRIu64 "\n", m->name, m->unserved_count);
