@@ -7,8 +7,10 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -164,6 +166,34 @@ static int choose_way(struct probe *p, const char *directory, struct err *err)
 	return 0;
 }
 
+/*
+ * Writes in place on btrfs, so that a guard can be overwritten where it lies, and direct I/O is
+ * direct. Only for an empty file; one that does not take it is as it was.
+ */
+static void write_in_place(struct target *target)
+{
+	int flags;
+
+	if (ioctl(target->fd, FS_IOC_GETFLAGS, &flags) < 0 || ftruncate(target->fd, 0) < 0)
+		return;
+	flags |= FS_NOCOW_FL;
+	(void)!ioctl(target->fd, FS_IOC_SETFLAGS, &flags);
+	(void)!ftruncate(target->fd, (off_t)target->info.size_bytes);
+}
+
+static int open_one(struct probe *p, struct target **ret, const struct target_request *request,
+		    struct err *err)
+{
+	const int r = target_open(ret, request, err);
+
+	if (r < 0)
+		return r;
+	p->is_btrfs = strcmp((*ret)->info.filesystem, "btrfs") == 0;
+	if (p->is_btrfs)
+		write_in_place(*ret);
+	return 0;
+}
+
 static int open_files(struct probe *p, const char *directory, struct err *err)
 {
 	struct target_request request = { .spec = directory, .writes = true };
@@ -171,12 +201,12 @@ static int open_files(struct probe *p, const char *directory, struct err *err)
 
 	if (!p->by_file) {
 		request.size_bytes = p->spread.end_bytes;
-		return target_open(&p->target, &request, err);
+		return open_one(p, &p->target, &request, err);
 	}
 	/* One after the other, so that they may lie so, too. */
 	for (uint32_t i = 0; r == 0 && i < p->spread.count; i++) {
 		request.size_bytes = p->spread.stretches[i].bytes;
-		r = target_open(&p->files[i], &request, err);
+		r = open_one(p, &p->files[i], &request, err);
 	}
 	p->target = p->files[0];
 	return r;
@@ -208,10 +238,7 @@ static int begin_in_directory(struct probe *p, const char *directory, struct err
 		wish.size_count = sizeof(sizes_of_files) / sizeof(sizes_of_files[0]);
 	}
 	r = spread_make(&p->spread, &wish, err);
-	if (r == 0)
-		r = open_files(p, directory, err);
-	p->is_btrfs = r == 0 && strcmp(p->target->info.filesystem, "btrfs") == 0;
-	return r;
+	return r < 0 ? r : open_files(p, directory, err);
 }
 
 /* Regions across the device; what is left of it at the end of the last stays. */

@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "trim/probe_chunks.h"
 #include "trim/probe_work.h"
+#include "trim/walk.h"
 
 #define QUIET_NS SECOND_NS
 #define QUIET_LIMIT 3			/* times that */
@@ -311,6 +312,12 @@ static bool all_came_online(struct probe *p, const struct counts *since)
 
 /* --- asking ---------------------------------------------------------------------------- */
 
+/* ZFS is asked by its own command, which trims a whole pool. */
+static bool can_ask(const struct probe *p)
+{
+	return strcmp(p->target->info.filesystem, "zfs") != 0;
+}
+
 static int ask_failed(struct probe *p, int r, struct err *err)
 {
 	err_errno(err, r, "FITRIM on %s", p->target->info.filesystem);
@@ -374,6 +381,19 @@ static uint64_t time_read(struct probe *p, const struct stretch *first)
 	return probe_look(p, &beside, &count, NULL) < 0 ? 0 : clock_now_ns(p->clock) - begin_ns;
 }
 
+/* What the kernel's log says of our devices since the last look; what it says is evidence. */
+static enum klog_says look_at_log(struct probe *p)
+{
+	enum klog_says says = KLOG_NOTHING;
+	char line[256];
+
+	if (p->klog_fd >= 0)
+		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
+	if (says != KLOG_NOTHING)
+		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
+	return says;
+}
+
 /* What tells of a drive or controller that a discard throws out of step. */
 static int look_for_trouble(struct probe *p, const struct counts *since, const struct counts *now,
 			    uint64_t read_ns)
@@ -382,13 +402,8 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 	/* Counters tell a slow drive from a busy file system; without them the call's time must do. */
 	const uint64_t call_ns = slowest_ns && p->is_file ? slowest_ns : p->call_ns;
 	const uint64_t took_ns = read_ns > call_ns ? read_ns : call_ns;
-	enum klog_says says = KLOG_NOTHING;
-	char line[256] = "";
+	const enum klog_says says = look_at_log(p);
 
-	if (p->klog_fd >= 0)
-		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
-	if (says != KLOG_NOTHING)
-		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
 	if (says == KLOG_TROUBLE || took_ns >= FIRST_LIMIT_NS) {
 		p->report->aborted = true;
 		probe_say(p, RUNG_SENT, "first-discard", false,
@@ -411,7 +426,7 @@ static int send_first(struct probe *p, struct stretch *stretch, const struct cou
 	r = commit(p, err);
 	if (r < 0)
 		return probe_failed(p, RUNG_SENT, "first-discard", err);
-	if (!p->is_file || counts_top(p->report, since) == TRIM_TOP)
+	if (!p->is_file || trim_top_block(p->report) == TRIM_TOP || !can_ask(p))
 		return 0;
 	/* btrfs's queue takes minutes: not worth waiting for twice. */
 	if (is_online(p) && !is_async(p) &&
@@ -444,16 +459,11 @@ int probe_first(struct probe *p, struct err *err)
 	return 0;
 }
 
-int probe_rest(struct probe *p, struct err *err)
+static int free_rest(struct probe *p, struct err *err)
 {
-	const bool counted = counts_top(p->report, &p->before) != TRIM_TOP;
-	struct counts since;
 	int r = 0;
 
-	/* What was asked of the first must not be taken for what the file system does by itself. */
-	counts_read(p->report, &since);
-
-	for (uint32_t i = 0; i < p->spread.count; i++) {
+	for (uint32_t i = 0; r == 0 && i < p->spread.count; i++) {
 		struct stretch *stretch = &p->spread.stretches[i];
 
 		if (stretch->guard || stretch->first)
@@ -461,24 +471,44 @@ int probe_rest(struct probe *p, struct err *err)
 		if (probe_stopped(p))
 			return PROBE_END;
 		r = free_one(p, stretch, err);
-		if (r < 0)
-			return probe_failed(p, RUNG_SENT, p->is_file ? "punch-hole" : "discard", err);
 	}
-	r = commit(p, err);
-	if (r < 0)
-		return probe_failed(p, RUNG_SENT, p->is_file ? "fitrim" : "discard", err);
+	if (r == 0)
+		r = commit(p, err);
+	return r < 0 ? probe_failed(p, RUNG_SENT, p->is_file ? "punch-hole" : "discard", err) : 0;
+}
+
+static int send_rest(struct probe *p, const struct counts *since, struct err *err)
+{
 	if (!p->is_file) {
 		probe_say(p, RUNG_NONE, "discard", true, "every discard was accepted")->bytes =
 			p->report->asked_bytes;
 		return 0;
 	}
 	/* Nothing below counts: memory, a server. That holes are punched is all there is to see. */
-	if (!counted) {
+	if (trim_top_block(p->report) == TRIM_TOP) {
 		probe_say(p, RUNG_NONE, "punch-hole", true, "holes were punched into the test file")
 			->bytes = p->report->asked_bytes;
 		return 0;
 	}
-	if (is_online(p) && (all_came_online(p, &since) || probe_stopped(p)))
+	/* Without counters it cannot be seen whether anything was sent: ask. */
+	if (is_online(p) && counts_top(p->report, since) != TRIM_TOP &&
+	    (all_came_online(p, since) || probe_stopped(p)))
 		return 0;
-	return ask_for_all(p, &since, err);
+	return can_ask(p) ? ask_for_all(p, since, err) : 0;
+}
+
+int probe_rest(struct probe *p, struct err *err)
+{
+	struct counts since;
+	int r;
+
+	/* What was asked of the first must not be taken for what the file system does by itself. */
+	counts_read(p->report, &since);
+	r = free_rest(p, err);
+	if (r == 0)
+		r = send_rest(p, &since, err);
+	/* A controller may bear a small one and not the large ones. */
+	if (look_at_log(p) == KLOG_TROUBLE)
+		p->report->aborted = true;
+	return r;
 }

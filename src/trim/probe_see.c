@@ -328,7 +328,7 @@ static void tell_changed(struct probe *p, const struct stretch *guard)
 		place_describe(&p->place, at, where, sizeof(where));
 	else
 		snprintf(where, sizeof(where), "byte %llu of %.64s", (unsigned long long)at,
-			 p->is_file ? "the test file" : p->report->device);
+			 p->is_file ? "the test file" : p->queue ? "the drive" : p->report->device);
 	report->guards_changed = true;
 	if (content == CONTENT_NOT_READ)
 		snprintf(report->guards_text, sizeof(report->guards_text),
