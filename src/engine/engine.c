@@ -123,6 +123,22 @@ static const char *const kind_names[] = {
 	[IO_FSYNC] = "fsync", [IO_FDATASYNC] = "fdatasync",
 };
 
+static void tell_too_slow(struct measurement *m, const struct worker *w)
+{
+	const struct worker_slot *slot = &w->failed_slot;
+	char length[UNITS_TEXT_BYTES], took[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES];
+
+	m->errnos[0].code = w->failed_code;
+	m->errnos[0].count = 1;
+	m->errno_count = 1;
+	snprintf(m->error_text, sizeof(m->error_text),
+		 "%s of %s at offset %llu took %s, longer than max-latency=%s",
+		 kind_names[slot->kind], units_format_bytes(slot->length_bytes, length),
+		 (unsigned long long)slot->offset_bytes,
+		 units_format_latency((double)w->failed_latency_ns, took),
+		 units_format_time_ns(w->latency_ns_max, limit));
+}
+
 static void tell_failure(struct measurement *m, const struct worker *w)
 {
 	const struct worker_slot *slot = &w->failed_slot;
@@ -132,8 +148,11 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 	if (w->failed_code == -ELOOP)
 		snprintf(m->error_text, sizeof(m->error_text),
 			 "virtual time stands still: the target takes no time");
+	else if (w->failed_latency_ns)
+		tell_too_slow(m, w);
 	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
-		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
+		snprintf(m->error_text, sizeof(m->error_text), "%s: %s",
+			 kind_names[slot->kind >= IO_FSYNC ? slot->kind : w->sync_kind],
 			 strerror(-w->failed_code));
 	else if (slot->length_bytes == 0)
 		snprintf(m->error_text, sizeof(m->error_text), "the queue broke: %s",
@@ -255,11 +274,18 @@ static int tell(struct measurement *m, const struct work *work, struct err *err)
 }
 
 /* Reads back on a queue of its own, with the first worker's buffers. */
-static int read_back(struct work *work, struct verify_tally *tally, struct err *err)
+static int read_back(struct measurement *m, struct work *work, struct verify_tally *tally,
+		     struct err *err)
 {
 	struct worker *w = &work->workers[0];
-	int r = worker_open(w);
+	const uint64_t start_ns = clock_now_ns(work->clock);
+	int r;
 
+	m->readback.latency = malloc(sizeof(*m->readback.latency));
+	if (!m->readback.latency)
+		return err_set(err, -ENOMEM, "verify: no memory");
+	histogram_init(m->readback.latency);
+	r = worker_open(w);
 	if (r < 0) {
 		if (err)
 			*err = w->err;
@@ -274,9 +300,11 @@ static int read_back(struct work *work, struct verify_tally *tally, struct err *
 				     .length_max_bytes = work->range.block_max_bytes,
 				     .clock = work->clock,
 				     .stop = work->stop,
+				     .ret = &m->readback,
 			     },
 			     tally, err);
 	worker_close(w);
+	m->readback_ns = clock_now_ns(work->clock) - start_ns;
 	return r;
 }
 
@@ -289,7 +317,8 @@ static void verify(struct measurement *m, struct work *work)
 		return;
 	for (uint32_t i = 0; i < work->workload->job_count; i++)
 		verify_tally_add(&tally, &work->workers[i].tally);
-	if (!work->map.foreign && read_back(work, &tally, &err) < 0 && !m->ended_early) {
+	if (!work->map.foreign && work->workload->verify_back && read_back(m, work, &tally, &err) < 0 &&
+	    !m->ended_early) {
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
 	}
@@ -321,12 +350,28 @@ void group_job_ended(struct work *work)
 		atomic_store_explicit(&group->works[i].aborted, true, memory_order_relaxed);
 }
 
+/* The flow of that id, made when it is the first to name it. */
+static struct flow *find_flow(struct group *group, const struct workload *workload)
+{
+	struct flow *flow = group->flows;
+
+	while (flow < group->flows + group->flow_count && flow->id != workload->flow_id)
+		flow++;
+	if (flow == group->flows + group->flow_count) {
+		flow->id = workload->flow_id;
+		group->flow_count++;
+	}
+	atomic_fetch_add(&flow->weight, (uint64_t)workload->flow_weight * workload->job_count);
+	return flow;
+}
+
 static int group_init(struct group *group, const struct engine_job *jobs,
 		      const struct engine_options *options, struct err *err)
 {
 	group->works = calloc(group->work_count, sizeof(*group->works));
 	group->workers = calloc(group->worker_count, sizeof(*group->workers));
-	if (!group->works || !group->workers)
+	group->flows = calloc(group->work_count, sizeof(*group->flows));
+	if (!group->works || !group->workers || !group->flows)
 		return err_set(err, -ENOMEM, "no memory for %u workers", group->worker_count);
 	group->worker_count = 0;
 	for (size_t i = 0; i < group->work_count; i++) {
@@ -336,6 +381,8 @@ static int group_init(struct group *group, const struct engine_job *jobs,
 		work->group = group;
 		work->workers = group->workers + group->worker_count;
 		work->workload = jobs[i].workload;
+		if (work->workload->flow_weight)
+			work->flow = find_flow(group, work->workload);
 		work->target = jobs[i].target;
 		work->ends_group = jobs[i].ends_group;
 		work->clock = options->clock;
@@ -361,6 +408,7 @@ static void group_done(struct group *group)
 		free(group->works[i].cpus);
 	}
 	free(group->workers);
+	free(group->flows);
 	free(group->works);
 }
 

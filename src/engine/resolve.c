@@ -35,8 +35,10 @@ static void resolve_sizes(const struct workload *workload, struct engine_range *
 	}
 	for (uint32_t i = 0; i < mix->count; i++)
 		widen(range, (uint32_t)mix->sizes[i].bytes);
-	if (!range->block_max_bytes)
+	if (!mix->count && !lines->count)
 		widen(range, (uint32_t)workload->block_bytes);
+	for (uint32_t i = 0; i < workload->write_mix.count; i++)
+		widen(range, (uint32_t)workload->write_mix.sizes[i].bytes);
 }
 
 /* The largest power of two, at most limit, that all sizes are multiples of. */
@@ -46,6 +48,9 @@ static uint64_t common_power(const struct workload *workload, uint64_t limit)
 
 	for (uint32_t i = 0; i < workload->size_mix.count; i++)
 		while (workload->size_mix.sizes[i].bytes % power)
+			power /= 2;
+	for (uint32_t i = 0; i < workload->write_mix.count; i++)
+		while (workload->write_mix.sizes[i].bytes % power)
 			power /= 2;
 	while (workload->size_mix.count == 0 && workload->block_bytes % power)
 		power /= 2;
@@ -135,6 +140,12 @@ static int check_granules(const struct workload *workload, const struct engine_r
 		r = check_granule("bs", workload->block_bytes, range, err);
 	for (uint32_t i = 0; r == 0 && i < workload->size_mix.count; i++)
 		r = check_granule("bssplit", workload->size_mix.sizes[i].bytes, range, err);
+	for (uint32_t i = 0; r == 0 && i < workload->write_mix.count; i++)
+		r = check_granule("bssplit-write", workload->write_mix.sizes[i].bytes, range, err);
+	if (r == 0)
+		r = check_granule("piece", workload->piece_bytes, range, err);
+	if (r == 0)
+		r = check_granule("piece-gap", workload->piece_gap_bytes, range, err);
 	return r;
 }
 

@@ -16,6 +16,7 @@
 #include "engine/address.h"
 #include "engine/data.h"
 #include "engine/engine.h"
+#include "engine/flow.h"
 #include "engine/lines.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
@@ -38,6 +39,7 @@ struct work {
 	_Atomic bool aborted;			/* a request failed, or the group ended: all end */
 	_Atomic uint32_t running_count;		/* workers that are not finished */
 	bool ends_group;
+	struct flow *flow;			/* of the group; NULL = free */
 	struct engine_range range;
 	uint32_t depth_count;
 	uint32_t batch_count, wait_count;
@@ -91,6 +93,7 @@ struct worker {
 	uint32_t *reply_tags;		/* requests done, their replies to be pushed */
 	uint32_t reply_tag_count;
 	struct address address;
+	struct address *write_address;	/* owned: of a mix whose writes have their own; NULL */
 	struct pace pace;
 	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
@@ -102,8 +105,13 @@ struct worker {
 	uint8_t sync_kind;		/* enum io_kind */
 	bool end_synced;		/* the fsync behind the last write was begun */
 	bool sync_each;			/* a write is done when its sync is */
-	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
+	bool writes_trimmed;		/* each block is trimmed, then written */
+	uint64_t latency_ns_max;	/* what takes longer ends the job; UINT64_MAX = none */
+	uint64_t spin_until_ns;		/* of a pause, the part that costs CPU time */
+	uint32_t *sync_tags;		/* done by half: writes to be synced, trims to be written */
 	uint32_t sync_tag_count;
+	struct flow_part flow;
+	bool is_ahead;			/* of its flow: nothing starts before others have */
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
 	bool is_drawn;
@@ -131,6 +139,7 @@ struct worker {
 	struct worker_slot failed_slot;
 	bool failed_in_sync;
 	int failed_code;		/* negative errno */
+	uint64_t failed_latency_ns;	/* it took longer than it may; 0 = it failed */
 	struct err err;			/* of open */
 };
 
@@ -160,7 +169,12 @@ uint64_t worker_step(struct worker *w);
 void worker_forget_batches(struct worker *w);
 
 /* Share of an amount split evenly over jobs; the first take the rest. */
+/* The open loop's schedule, from work.begin_ns on. */
+void worker_begin_pace(struct worker *w);
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
+
+/* Fills what a write carries. */
+void worker_content(struct worker *w, struct io *io);
 
 /* usage.c: CPU time, switches and page faults of the calling thread since worker_usage_begin. */
 void worker_usage_begin(struct worker *w);

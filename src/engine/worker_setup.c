@@ -123,13 +123,21 @@ static int init_draws(struct worker *w, struct err *err)
 		.align_bytes = range->align_bytes,
 		.block_max_bytes = range->block_max_bytes,
 	};
+	int r;
 
 	lines_init(&w->lines, work->workload, range, random_mix(work->seed + 0x7000u + w->index));
 	if (w->lines.lines)
 		return 0;
 	mix_init(&w->mix, work->workload, random_mix(work->seed + 0x5000u + w->index));
-	return address_init(&w->address, work->workload, &where, w->index,
-			    work->workload->job_count, work->seed, err);
+	r = address_init(&w->address, work->workload, &where, w->index, work->workload->job_count,
+			 work->seed, err);
+	if (r < 0 || !work->workload->own_sequences)
+		return r;
+	w->write_address = malloc(sizeof(*w->write_address));
+	if (!w->write_address)
+		return err_set(err, -ENOMEM, "no memory for the writes' sequence");
+	*w->write_address = w->address;
+	return 0;
 }
 
 static void init_syncs(struct worker *w)
@@ -141,6 +149,15 @@ static void init_syncs(struct worker *w)
 	w->sync_kind = workload->fsync_count ? IO_FSYNC : IO_FDATASYNC;
 	w->sync_each = every == 1;
 	w->sync_every = every > 1 ? every : 0;
+}
+
+void worker_begin_pace(struct worker *w)
+{
+	const struct workload *workload = w->work->workload;
+	const struct pace_rate rate = { workload->rate_iops, workload->rate_period_ns,
+					workload->arrival == ARRIVAL_POISSON, workload->burst_count };
+
+	pace_init(&w->pace, &rate, w->work->begin_ns, random_mix(w->work->seed + 0x9000u + w->index));
 }
 
 int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
@@ -157,6 +174,9 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		.batch_max = work->batch_count,
 		.wait_count = work->wait_count,
 		.open_loop = workload->rate_iops > 0,
+		.writes_trimmed = workload_trims_first(workload),
+		.latency_ns_max = workload->latency_ns_max ? workload->latency_ns_max : UINT64_MAX,
+		.flow = { work->flow, workload->flow_weight, 0 },
 		.think_left = workload->think_count ? workload->think_count : 1,
 		.stride_bytes = (work->range.block_max_bytes + PAGE_BYTES - 1) / PAGE_BYTES *
 				PAGE_BYTES,
@@ -200,6 +220,7 @@ void worker_done(struct worker *w)
 	free(w->ios);
 	free(w->dones);
 	free(w->offsets);
+	free(w->write_address);
 	free(w->flying_counts);
 	free(w->snapshots);
 	*w = (struct worker){ 0 };

@@ -517,6 +517,20 @@ static void size_null(struct plan_target *target)
 	snprintf(target->spec, sizeof(target->spec), "null:size=%s", units_format_bytes(bytes, text));
 }
 
+/* Whether the first writes are to find the file written already, as a file in use would be. */
+static void set_layout(struct fio_clone *clone, struct plan_target *target)
+{
+	const struct fio_job_options *o = &clone->job->options;
+
+	if (clone->shared || clone->reads || !clone->writes || o->overwrite || is_engine(clone, "null"))
+		return;
+	if (clone->b->request->exact)
+		target->unwritten = true;
+	else
+		fio_note_all(clone->b, "files are written in full before a job writes to them, where fio lets "
+				       "the first writes allocate them (--exact does too)");
+}
+
 static void use_place(struct fio_clone *clone, const struct names *names, const struct found *found)
 {
 	struct plan *plan = &clone->b->t->plan;
@@ -533,6 +547,7 @@ static void use_place(struct fio_clone *clone, const struct names *names, const 
 		return;
 	}
 	place_ours(clone, target, names->count);
+	set_layout(clone, target);
 	if (!is_engine(clone, "null")) {
 		set_files(clone, target, names->count);
 	} else {

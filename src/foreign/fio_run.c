@@ -9,11 +9,22 @@
 #include "base/units.h"
 #include "foreign/fio_parts.h"
 
+/* What one pass moves: with gaps between requests less than the range. */
+static uint64_t pass_of(const struct fio_clone *clone)
+{
+	const struct workload *w = clone->workload;
+
+	if (!w->stride_bytes || clone->range_bytes < clone->block_max_bytes)
+		return clone->range_bytes;
+	return ((clone->range_bytes - clone->block_max_bytes) / w->stride_bytes + 1) *
+	       clone->block_max_bytes;
+}
+
 /* io_size, else one pass of the range, each as often as loops says; 0 = not known. */
 static uint64_t amount_of(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
-	uint64_t bytes = clone->range_bytes;
+	uint64_t bytes = pass_of(clone);
 
 	if (o->io_size.percent)
 		bytes = (uint64_t)((unsigned __int128)clone->target_bytes * o->io_size.percent / 100);
@@ -25,6 +36,9 @@ static uint64_t amount_of(struct fio_clone *clone)
 		fio_problem(clone->b, clone->job, "loops", "too much in all");
 		return 0;
 	}
+	/* The last request is a whole one. */
+	if (bytes % clone->block_min_bytes && !clone->workload->size_mix.count)
+		bytes += clone->block_min_bytes - bytes % clone->block_min_bytes;
 	return bytes * o->loops;
 }
 
@@ -36,7 +50,7 @@ static void set_count(struct fio_clone *clone)
 
 	if (!o->number_ios)
 		return;
-	if (w->size_mix.count) {
+	if (w->size_mix.count || w->write_mix.count) {
 		fio_problem(clone->b, clone->job, "number_ios",
 			    "a number of requests of several sizes is not supported; use io_size");
 		return;
@@ -234,10 +248,8 @@ static void set_durability(struct fio_clone *clone)
 	w->sync = o->sync;
 	w->fsync_count = (uint32_t)o->fsync;
 	w->fdatasync_count = (uint32_t)o->fdatasync;
-	if (o->end_fsync)
-		fio_problem(clone->b, clone->job, "end_fsync", "is not supported; use fsync=N");
-	if (o->fsync_on_close)
-		fio_problem(clone->b, clone->job, "fsync_on_close", "is not supported; use fsync=N");
+	/* Files are closed at the end. */
+	w->end_fsync = o->end_fsync || o->fsync_on_close;
 }
 
 void fio_set_engine(struct fio_clone *clone)
@@ -286,51 +298,92 @@ static bool sum_rates(struct fio_clone *clone, const uint64_t rates[FIO_DIRECTIO
 	return any && all;
 }
 
-static uint64_t mean_block_bytes(const struct workload *w)
+static double mean_of(const struct size_mix *mix, uint64_t block_bytes)
 {
 	double sum = 0;
 
-	if (!w->size_mix.count)
-		return w->block_bytes;
-	for (uint32_t i = 0; i < w->size_mix.count; i++)
-		sum += (double)w->size_mix.sizes[i].bytes * w->size_mix.sizes[i].ppm / PPM;
-	return (uint64_t)sum;
+	if (!mix->count)
+		return (double)block_bytes;
+	for (uint32_t i = 0; i < mix->count; i++)
+		sum += (double)mix->sizes[i].bytes * mix->sizes[i].ppm / PPM;
+	return sum;
 }
 
 /* fio holds each direction to its own rate: the mix is what the rates make it. */
-static void set_mix(struct fio_clone *clone, const uint64_t rates[FIO_DIRECTIONS], const char *name)
+static void set_mix(struct fio_clone *clone, double reads, double writes, const char *name)
 {
 	struct workload *w = clone->workload;
-	const uint64_t reads = rates[FIO_READ], writes = rates[FIO_WRITE];
 
 	if (!clone->reads || !clone->writes)
 		return;
-	w->read_ppm = (uint32_t)((unsigned __int128)reads * PPM / (reads + writes));
+	w->read_ppm = (uint32_t)(reads / (reads + writes) * PPM + 0.5);
 	fio_note(clone->b, clone->job, name, "the rates of both directions make the mix: %.4g %% reads",
 		 w->read_ppm / 1e4);
+}
+
+/* Bytes a second as requests: whole ones above a thousand, else one in so many nanoseconds. */
+static void set_byte_rate(struct fio_clone *clone)
+{
+	const uint64_t *rates = clone->job->options.rate;
+	struct workload *w = clone->workload;
+	const double read_bytes = mean_of(&w->size_mix, w->block_bytes);
+	const double write_bytes = w->write_mix.count ? mean_of(&w->write_mix, 0) : read_bytes;
+	const double reads = clone->reads ? (double)rates[FIO_READ] / read_bytes : 0;
+	const double writes = clone->writes ? (double)rates[FIO_WRITE] / write_bytes : 0;
+	const double trims = clone->trims ? (double)rates[FIO_TRIM] / write_bytes : 0;
+	const double sum = reads + writes + trims;
+
+	if (sum > 1e9) {
+		fio_problem(clone->b, clone->job, "rate", "more than 1000 million requests a second");
+		return;
+	}
+	w->rate_iops = (uint64_t)(sum + 0.5);
+	if (sum < 1000 && sum != (double)w->rate_iops) {
+		w->rate_iops = 1;
+		w->rate_period_ns = (uint64_t)(1e9 / sum + 0.5);
+	}
+	set_mix(clone, reads, writes, "rate");
 }
 
 static void set_rate(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
 	struct workload *w = clone->workload;
-	uint64_t rate, mean_bytes;
+	uint64_t rate;
 
 	if (sum_rates(clone, o->rate_iops, "rate_iops", &rate)) {
 		w->rate_iops = rate;
-		set_mix(clone, o->rate_iops, "rate_iops");
+		set_mix(clone, (double)o->rate_iops[FIO_READ], (double)o->rate_iops[FIO_WRITE],
+			"rate_iops");
 	} else if (sum_rates(clone, o->rate, "rate", &rate)) {
-		mean_bytes = mean_block_bytes(w);
-		w->rate_iops = (rate + mean_bytes / 2) / mean_bytes;
-		if (!w->rate_iops)
-			fio_problem(clone->b, clone->job, "rate", "less than one request a second");
-		else if (w->rate_iops * mean_bytes != rate)
-			fio_note(clone->b, clone->job, "rate", "%llu requests a second, the nearest whole number",
-				 (unsigned long long)w->rate_iops);
-		set_mix(clone, o->rate, "rate");
+		set_byte_rate(clone);
 	}
 	if (w->rate_iops)
 		w->arrival = o->rate_process;
+	if (w->rate_iops > 1000000000)
+		fio_problem(clone->b, clone->job, "rate_iops", "more than 1000 million requests a second");
+}
+
+/* Strided: zonesize of I/O, then on to where zonerange and zoneskip say the next zone begins. */
+static void set_zones(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+	const uint64_t range = o->zonerange ? o->zonerange : o->zonesize;
+
+	if (o->zonemode == 2)
+		fio_note(clone->b, clone->job, "zonemode",
+			 "a device without zones of its own is taken as a whole");
+	if (o->zonemode != 1)
+		return;
+	if (!o->zonesize || range < o->zonesize) {
+		fio_problem(clone->b, clone->job, o->zonesize ? "zonerange" : "zonemode",
+			    "strided needs zonesize, and a zonerange of at least that");
+		return;
+	}
+	w->piece_bytes = o->zonesize;
+	w->piece_gap_bytes = range - o->zonesize +
+			     (o->zoneskip.zones ? o->zoneskip.zones * o->zonesize : o->zoneskip.bytes);
 }
 
 void fio_set_pace(struct fio_clone *clone)
@@ -343,8 +396,13 @@ void fio_set_pace(struct fio_clone *clone)
 	w->think_count = w->think_ns ? (uint32_t)o->thinktime_blocks : 1;
 	if (o->thinktime_spin_ns && o->thinktime_ns)
 		fio_note(clone->b, clone->job, "thinktime_spin", "the pause is slept through");
-	if (o->flow)
-		fio_problem(clone->b, clone->job, "flow", "is not supported; use rate_iops in each job");
+	set_zones(clone);
+	if (o->flow < 0)
+		fio_problem(clone->b, clone->job, "flow", "a negative weight is of fio before 3.20; write "
+							  "how many requests to how many: flow=1, flow=8");
+	else
+		w->flow_weight = (uint32_t)o->flow;
+	w->flow_id = o->flow ? (uint32_t)o->flow_id : 0;
 	if (o->max_latency_ns[0] || o->max_latency_ns[1] || o->max_latency_ns[2])
 		fio_problem(clone->b, clone->job, "max_latency", "is not supported");
 	if (o->latency_target_ns)
@@ -354,9 +412,4 @@ void fio_set_pace(struct fio_clone *clone)
 		fio_problem(clone->b, clone->job, "read_iolog", "is not supported");
 	if (o->write_iolog)
 		fio_problem(clone->b, clone->job, "write_iolog", "is not supported");
-	if (o->zonemode == 1)
-		fio_problem(clone->b, clone->job, "zonemode", "strided is not supported; use rw=read:SKIP");
-	if (o->zonemode == 2)
-		fio_note(clone->b, clone->job, "zonemode",
-			 "a device without zones of its own is taken as a whole");
 }

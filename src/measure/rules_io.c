@@ -43,6 +43,11 @@ static const char *off_unit(const struct workload *w, uint64_t unit_bytes, uint6
 			*ret_bytes = w->size_mix.sizes[i].bytes;
 			return "request size";
 		}
+	for (uint32_t i = 0; i < w->write_mix.count; i++)
+		if (w->write_mix.sizes[i].bytes % unit_bytes) {
+			*ret_bytes = w->write_mix.sizes[i].bytes;
+			return "request size";
+		}
 	for (uint32_t i = 0; i < w->lines.count; i++) {
 		const struct access_line *line = &w->lines.lines[i];
 
@@ -174,7 +179,7 @@ bool look_unwritten(const struct audit_facts *facts, struct finding *ret)
 
 static bool is_sync_engine(const struct measurement *m)
 {
-	return strcmp(m->engine, "sync") == 0;
+	return strcmp(m->engine, "sync") == 0 || strcmp(m->engine, "mmap") == 0;
 }
 
 bool look_depth(const struct audit_facts *facts, struct finding *ret)
@@ -186,8 +191,8 @@ bool look_depth(const struct audit_facts *facts, struct finding *ret)
 	if (w->depth_count < 2 || paced || facts->info->kind == TARGET_NULL)
 		return false;
 	if (is_sync_engine(m)) {
-		say(ret, "the sync engine keeps one request in flight: depth %u has no effect",
-		    w->depth_count);
+		say(ret, "the %s engine keeps one request in flight: depth %u has no effect",
+		    m->engine, w->depth_count);
 		advise(ret, "use --ioengine=io_uring or libaio, or --numjobs=%u with --iodepth=1",
 		       w->depth_count);
 		return true;
@@ -272,7 +277,7 @@ bool look_rate(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct measurement *m = facts->measurement;
 	const uint32_t jobs = m->workload.job_count ? m->workload.job_count : 1;
-	const double asked = (double)m->workload.rate_iops * jobs;
+	const double asked = workload_rate_per_s(&m->workload) * jobs;
 	const double got = op_iops(m);
 	char asked_text[UNITS_TEXT_BYTES], got_text[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES];
 

@@ -30,7 +30,7 @@ struct op_result {
 	uint64_t bytes;
 	uint64_t error_count;
 	struct histogram *latency;	/* owned; NULL when count is 0 */
-	struct histogram *service;
+	struct histogram *service;	/* owned; may be latency itself, where both are the same */
 };
 
 /* One second (or the last part of one) of all jobs together. */
@@ -95,6 +95,8 @@ struct measurement {
 	uint64_t punted_count;		/* requests seen handed to kernel worker threads */
 	uint64_t verified_count, verify_failed_count;	/* blocks read back, blocks that were wrong */
 	struct verify_failure verify_failure;
+	struct op_result readback;	/* of what was written, after the measuring; not in ops */
+	uint64_t readback_ns;		/* how long that took */
 
 	/* added by measure/ */
 	char level[16];			/* level_name(): level, drifting, stepped, cyclic, too short */

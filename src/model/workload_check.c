@@ -59,6 +59,8 @@ static int check_sizes(const struct workload *w, struct err *err)
 		r = check_size(w, "bs", w->block_bytes, err);
 	for (uint32_t i = 0; r == 0 && i < w->size_mix.count; i++)
 		r = check_size(w, "bssplit", w->size_mix.sizes[i].bytes, err);
+	for (uint32_t i = 0; r == 0 && i < w->write_mix.count; i++)
+		r = check_size(w, "bssplit-write", w->write_mix.sizes[i].bytes, err);
 	if (r == 0)
 		r = check_direct(w, "blockalign", w->align_bytes, err);
 	if (r == 0)
@@ -80,8 +82,12 @@ static int check_order(const struct workload *w, struct err *err)
 		return needs(w, "percentage-random", "a random rw", err);
 	if (random && w->stride_bytes)
 		return needs(w, "stride", "a sequential rw", err);
+	if (w->own_sequences && w->rw != RW_READWRITE)
+		return needs(w, "own-sequences", "a sequential mix", err);
 	if (random && w->backwards)
 		return needs(w, "backwards", "a sequential rw", err);
+	if (w->backwards && w->write_mix.count)
+		return err_set(err, -EINVAL, "backwards takes one request size for reads and writes");
 	if (w->backwards && w->size_mix.count > 1)
 		return err_set(err, -EINVAL, "backwards takes one request size, not bssplit's %u",
 			       w->size_mix.count);
@@ -138,6 +144,10 @@ static int check_range(const struct workload *w, struct err *err)
 	if (!w->segment_count && (w->segment_range.bytes || w->segment_range.ppm || w->segment_seed))
 		return err_set(err, -EINVAL, "%s says where segments lie: name their number too",
 			       w->segment_seed ? "segment-seed" : "segment-range");
+	if (w->piece_gap_bytes && !w->piece_bytes)
+		return err_set(err, -EINVAL, "piece-gap needs piece, which it stands behind");
+	if (w->piece_bytes && w->segment_count)
+		return err_set(err, -EINVAL, "piece and segments exclude each other");
 	if (w->offset.ppm == PPM)
 		return err_set(err, -EINVAL, "offset=100%% leaves nothing of the target");
 	if ((uint64_t)w->offset.ppm + w->size.ppm > PPM)
@@ -153,6 +163,13 @@ static int check_queue(const struct workload *w, struct err *err)
 	if (w->wait_count > w->depth_count)
 		return err_set(err, -EINVAL, "iodepth-batch-complete-min=%u is more than iodepth=%u",
 			       w->wait_count, w->depth_count);
+	if (w->engine == ENGINE_MMAP && w->direct)
+		return err_set(err, -EINVAL,
+			       "ioengine=mmap goes through the page cache: it needs direct=0");
+	if (w->engine == ENGINE_MMAP && w->sync)
+		return err_set(err, -EINVAL,
+			       "sync has no effect on memory that is mapped; with ioengine=mmap use "
+			       "fsync");
 	if (w->fsync_count && w->fdatasync_count)
 		return err_set(err, -EINVAL, "fsync and fdatasync exclude each other");
 	return 0;
@@ -164,12 +181,19 @@ static int check_time(const struct workload *w, struct err *err)
 		return err_set(err, -EINVAL, "rate-process needs rate-iops");
 	if (!w->rate_iops && w->burst_count > 1)
 		return err_set(err, -EINVAL, "burst needs rate-iops");
+	if (!w->rate_iops && w->rate_period_ns)
+		return err_set(err, -EINVAL, "rate-period needs rate-iops");
+	if (!w->flow_weight && w->flow_id)
+		return err_set(err, -EINVAL, "flow-id needs flow");
 	if (w->rate_iops && w->think_ns)
 		return err_set(err, -EINVAL,
 			       "thinktime and rate-iops exclude each other: a pause would break the "
 			       "schedule");
 	if (!w->think_ns && w->think_count > 1)
 		return err_set(err, -EINVAL, "thinktime-blocks needs thinktime");
+	if (w->think_spin_ns > w->think_ns)
+		return err_set(err, -EINVAL, "thinktime-spin is part of thinktime, which is %s",
+			       w->think_ns ? "shorter" : "not given");
 	return 0;
 }
 
@@ -179,6 +203,10 @@ static int check_mix(const struct workload *w, struct err *err)
 
 	if (!is_mix && w->read_ppm != PPM / 2)
 		return needs(w, "rwmixread", "a mix", err);
+	if (w->trim_ppm && workload_trims_first(w))
+		return needs(w, "rwmixtrim", "writes or a mix", err);
+	if (!is_mix && w->write_mix.count)
+		return needs(w, "bssplit-write", "a mix", err);
 	if (w->trim_ppm && (w->rw == RW_TRIM || w->rw == RW_RANDTRIM || !workload_writes(w)))
 		return needs_writes(w, "rwmixtrim", err);
 	return 0;
@@ -227,6 +255,8 @@ static int check_data(const struct workload *w, struct err *err)
 
 static int check_verify(const struct workload *w, struct err *err)
 {
+	if (!w->verify && !w->verify_back)
+		return err_set(err, -EINVAL, "do-verify=0 needs verify");
 	if (!w->verify)
 		return 0;
 	if (w->data != DATA_RANDOM)
