@@ -36,8 +36,8 @@ static int queue_one(struct probe *p, const struct io *io, struct err *err)
 	if (r == 1 && got.result < 0)
 		r = got.result;
 	return r < 0 ? err_errno(err, r, "%s at %llu", p->target->info.spec,
-				 (unsigned long long)io->offset_bytes) :
-		       0;
+				 (unsigned long long)io->offset_bytes)
+		     : 0;
 }
 
 /* The file that holds the byte, and where in it. */
@@ -58,8 +58,10 @@ static int move(struct probe *p, enum io_kind kind, uint64_t at_bytes, uint32_t 
 		struct err *err)
 {
 	const struct target *target = file_at(p, &at_bytes);
-	const struct io io = { .kind = (uint8_t)kind, .offset_bytes = at_bytes,
-			       .length_bytes = length_bytes, .buffer = p->buffer };
+	const struct io io = { .kind = (uint8_t)kind,
+			       .offset_bytes = at_bytes,
+			       .length_bytes = length_bytes,
+			       .buffer = p->buffer };
 	ssize_t got;
 
 	if (p->queue)
@@ -89,7 +91,8 @@ int probe_write(struct probe *p, uint64_t at_bytes, uint64_t length_bytes, struc
 
 	for (uint64_t done = 0; r == 0 && done < length_bytes; done += PROBE_BUFFER_BYTES) {
 		const uint64_t left = length_bytes - done;
-		const uint32_t now = left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
+		const uint32_t now =
+			left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
 
 		sector_fill(&p->key, at_bytes + done, p->buffer, now);
 		r = move(p, IO_WRITE, at_bytes + done, now, err);
@@ -110,7 +113,8 @@ int probe_look(struct probe *p, const struct stretch *stretch, struct sector_cou
 				     POSIX_FADV_DONTNEED);
 	for (uint64_t done = 0; r == 0 && done < stretch->bytes; done += PROBE_BUFFER_BYTES) {
 		const uint64_t left = stretch->bytes - done;
-		const uint32_t now = left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
+		const uint32_t now =
+			left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
 
 		r = move(p, IO_READ, stretch->at_bytes + done, now, err);
 		if (r == 0)
@@ -124,8 +128,8 @@ static bool is_hopeless(const struct trim_report *report)
 {
 	const uint32_t top = trim_top_block(report);
 
-	return top != TRIM_TOP ? report->layers[top].capable == TRIM_NO :
-	       report->layer_count && strcmp(report->layers[0].kind, "sim") != 0;
+	return top != TRIM_TOP ? report->layers[top].capable == TRIM_NO
+			       : report->layer_count && strcmp(report->layers[0].kind, "sim") != 0;
 }
 
 static struct spread_wish wish_of(const struct probe *p)
@@ -149,7 +153,8 @@ static struct spread_wish wish_of(const struct probe *p)
  */
 static int choose_way(struct probe *p, const char *directory, struct err *err)
 {
-	const struct target_request request = { .spec = directory, .writes = true,
+	const struct target_request request = { .spec = directory,
+						.writes = true,
 						.size_bytes = MIB };
 	struct target *target;
 	int r;
@@ -161,7 +166,8 @@ static int choose_way(struct probe *p, const char *directory, struct err *err)
 	if (r < 0)
 		return r;
 	p->by_file = fallocate(target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-			       UNIT_BYTES) < 0 && errno == EOPNOTSUPP;
+			       UNIT_BYTES) < 0 &&
+		     errno == EOPNOTSUPP;
 	target_close(target);
 	return 0;
 }
@@ -254,7 +260,8 @@ static int spread_over(struct probe *p, uint64_t size_bytes, struct err *err)
 
 static int begin_on_device(struct probe *p, struct err *err)
 {
-	const struct target_request request = { .spec = p->report->path, .writes = true,
+	const struct target_request request = { .spec = p->report->path,
+						.writes = true,
 						.erase_serial = p->options->erase_serial };
 	int r = target_open(&p->target, &request, err);
 
@@ -292,10 +299,13 @@ static void describe_sim(struct trim_report *report, const struct target_info *i
 
 static int begin_on_sim(struct probe *p, struct err *err)
 {
-	const struct target_request request = { .spec = p->report->spec, .writes = true,
+	const struct target_request request = { .spec = p->report->spec,
+						.writes = true,
 						.clock = p->clock };
-	struct queue_options options = { .depth_count = 1, .length_max_bytes = PROBE_BUFFER_BYTES,
-					 .pool = p->buffer, .pool_bytes = PROBE_BUFFER_BYTES,
+	struct queue_options options = { .depth_count = 1,
+					 .length_max_bytes = PROBE_BUFFER_BYTES,
+					 .pool = p->buffer,
+					 .pool_bytes = PROBE_BUFFER_BYTES,
 					 .clock = p->clock };
 	int r = target_open(&p->target, &request, err);
 
@@ -331,9 +341,11 @@ int probe_begin(struct probe *p, struct err *err)
 	if (stat(path, &st) < 0)
 		return err_errno(err, -errno, "%s", path);
 	if (S_ISBLK(st.st_mode) && !p->options->erase_serial) {
-		probe_say(p, RUNG_NONE, "consent", false,
-			  "nothing was written: a probe of %s overwrites parts of it, and needs the "
-			  "consent that names it", path);
+		probe_say(
+			p, RUNG_NONE, "consent", false,
+			"nothing was written: a probe of %s overwrites parts of it, and needs the "
+			"consent that names it",
+			path);
 		return PROBE_END;
 	}
 	if (S_ISBLK(st.st_mode))
@@ -360,15 +372,15 @@ int probe_write_all(struct probe *p, struct err *err)
 		 * Extents must end where pieces do: btrfs keeps a whole one while any byte of it is
 		 * in use, and delayed allocation makes one of neighbours.
 		 */
-		if (r == 0 && p->is_file && !p->by_file &&
-		    (p->is_btrfs || !p->target->info.direct))
+		if (r == 0 && p->is_file && !p->by_file && (p->is_btrfs || !p->target->info.direct))
 			r = probe_flush(p, err);
 	}
 	if (r == 0)
 		r = probe_flush(p, err);
 	if (r < 0)
 		return probe_failed(p, RUNG_NONE, "test-file", err);
-	probe_say(p, RUNG_NONE, "test-file", true, "%s of test data written, of which %s are to be freed",
+	probe_say(p, RUNG_NONE, "test-file", true,
+		  "%s of test data written, of which %s are to be freed",
 		  units_format_size((double)s->written_bytes, text),
 		  units_format_size((double)s->freed_bytes, freed))
 		->bytes = s->written_bytes;

@@ -21,9 +21,10 @@
 #include "trim/walk.h"
 
 #define QUIET_NS SECOND_NS
-#define QUIET_LIMIT 3			/* times that */
+#define QUIET_LIMIT 3 /* times that */
 #define ONLINE_NS (10 * SECOND_NS)
-#define FIRST_ONLINE_NS (3 * SECOND_NS)	/* a commit is forced: it is there at once or not at all */
+#define FIRST_ONLINE_NS (3 * SECOND_NS) /* a commit is forced: it is there at once or not at all   \
+					 */
 #define FIRST_LIMIT_NS (5 * SECOND_NS)
 #define LOOK_NS (50 * MILLISECOND_NS)
 /* A range this much larger than what is freed in it is trimmed piece by piece. */
@@ -38,8 +39,10 @@ static uint64_t quiet_ns(const struct probe *p)
 
 static bool wait_quiet(struct probe *p, uint64_t quiet, struct counts *ret)
 {
-	const struct counts_wait wait = { .clock = p->clock, .stop = p->options->stop,
-					  .quiet_ns = quiet, .limit_ns = quiet * QUIET_LIMIT };
+	const struct counts_wait wait = { .clock = p->clock,
+					  .stop = p->options->stop,
+					  .quiet_ns = quiet,
+					  .limit_ns = quiet * QUIET_LIMIT };
 
 	return counts_wait_quiet(p->report, &wait, ret);
 }
@@ -59,8 +62,9 @@ int probe_watch(struct probe *p, struct err *err)
 	else if (!wait_quiet(p, quiet_ns(p), &p->before) && !probe_stopped(p))
 		probe_say(p, RUNG_NONE, "counters-quiet", false,
 			  "others discard meanwhile: what the counters show is not ours alone");
+	/* The file's own blocks say something only where there is nothing below it. */
 	space_begin(&p->space, p->report,
-		    p->is_file && counts_top(p->report, &p->before) == TRIM_TOP ? p->target->fd : -1);
+		    p->is_file && trim_top_block(p->report) == TRIM_TOP ? p->target->fd : -1);
 	p->watched = true;
 	return 0;
 }
@@ -70,7 +74,8 @@ int probe_watch(struct probe *p, struct err *err)
 static int discard_device(struct probe *p, const struct stretch *stretch, struct err *err)
 {
 	uint64_t range[2] = { stretch->at_bytes, stretch->bytes };
-	const struct io io = { .kind = IO_TRIM, .offset_bytes = stretch->at_bytes,
+	const struct io io = { .kind = IO_TRIM,
+			       .offset_bytes = stretch->at_bytes,
 			       .length_bytes = (uint32_t)stretch->bytes };
 	const uint64_t begin_ns = clock_now_ns(p->clock);
 	struct io_done got = { 0 };
@@ -86,8 +91,8 @@ static int discard_device(struct probe *p, const struct stretch *stretch, struct
 	p->call_ns = clock_now_ns(p->clock) - begin_ns;
 	return r < 0 ? err_errno(err, r, "discard of %llu bytes at %llu",
 				 (unsigned long long)stretch->bytes,
-				 (unsigned long long)stretch->at_bytes) :
-		       0;
+				 (unsigned long long)stretch->at_bytes)
+		     : 0;
 }
 
 static int punch(struct probe *p, const struct stretch *stretch, struct err *err)
@@ -244,7 +249,7 @@ static bool is_async(const struct probe *p)
 
 struct sent_wait {
 	const struct counts *since;
-	uint64_t bytes;		/* discarded at the top since then */
+	uint64_t bytes; /* discarded at the top since then */
 	uint64_t limit_ns;
 };
 
@@ -274,16 +279,18 @@ static void tell_late(struct probe *p, uint64_t after_ns)
 	struct trim_evidence *evidence;
 
 	if (queued)
-		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
-				     "%s wait in the queue of btrfs (%s), which it works off within "
-				     "minutes: sent by FITRIM instead",
-				     units_format_size((double)queued, text), word);
+		evidence =
+			probe_say(p, RUNG_SENT, "online-discard", false,
+				  "%s wait in the queue of btrfs (%s), which it works off within "
+				  "minutes: sent by FITRIM instead",
+				  units_format_size((double)queued, text), word);
 	else
-		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
-				     "after %.0f s the file system had not discarded all by itself, "
-				     "although mounted so (%s)%s",
-				     (double)after_ns / (double)SECOND_NS, word,
-				     is_async(p) ? "; btrfs may take minutes, so this says nothing" : "");
+		evidence = probe_say(
+			p, RUNG_SENT, "online-discard", false,
+			"after %.0f s the file system had not discarded all by itself, "
+			"although mounted so (%s)%s",
+			(double)after_ns / (double)SECOND_NS, word,
+			is_async(p) ? "; btrfs may take minutes, so this says nothing" : "");
 	evidence->after_ns = after_ns;
 }
 
@@ -346,7 +353,9 @@ static int ask_for_all(struct probe *p, const struct counts *since, struct err *
 	static const struct {
 		bool everything;
 		const char *words;
-	} tries[] = { { false, "" }, { false, ", called twice," }, { true, " for all that is free" } };
+	} tries[] = { { false, "" },
+		      { false, ", called twice," },
+		      { true, " for all that is free" } };
 	const struct sent_wait wait = { since, p->spread.freed_bytes / 2, AGAIN_NS };
 	const char *words = "";
 	char text[UNITS_TEXT_BYTES];
@@ -371,10 +380,12 @@ static int ask_for_all(struct probe *p, const struct counts *since, struct err *
 
 /* --- the two rounds -------------------------------------------------------------------- */
 
-/* How long the drive takes for a block beside the one discarded: some say yes and then work it off. */
+/* How long the drive takes for a block beside the one discarded: some say yes and then work it off.
+ */
 static uint64_t time_read(struct probe *p, const struct stretch *first)
 {
-	const struct stretch beside = { .at_bytes = first->at_bytes + first->bytes, .bytes = 4 * KIB };
+	const struct stretch beside = { .at_bytes = first->at_bytes + first->bytes,
+					.bytes = 4 * KIB };
 	const uint64_t begin_ns = clock_now_ns(p->clock);
 	struct sector_count count = { 0 };
 
@@ -399,17 +410,20 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 			    uint64_t read_ns)
 {
 	const uint64_t slowest_ns = counts_slowest(p->report, since, now);
-	/* Counters tell a slow drive from a busy file system; without them the call's time must do. */
+	/* Counters tell a slow drive from a busy file system; without them the call's time must do.
+	 */
 	const uint64_t call_ns = slowest_ns && p->is_file ? slowest_ns : p->call_ns;
 	const uint64_t took_ns = read_ns > call_ns ? read_ns : call_ns;
 	const enum klog_says says = look_at_log(p);
 
 	if (says == KLOG_TROUBLE || took_ns >= FIRST_LIMIT_NS) {
 		p->report->aborted = true;
-		probe_say(p, RUNG_SENT, "first-discard", false,
-			  "the first small discard held the drive up for %.1f s%s: no other was sent",
-			  (double)took_ns / (double)SECOND_NS,
-			  says == KLOG_TROUBLE ? ", and the device had to be reset or did not answer" : "")
+		probe_say(
+			p, RUNG_SENT, "first-discard", false,
+			"the first small discard held the drive up for %.1f s%s: no other was sent",
+			(double)took_ns / (double)SECOND_NS,
+			says == KLOG_TROUBLE ? ", and the device had to be reset or did not answer"
+					     : "")
 			->after_ns = took_ns;
 		return PROBE_END;
 	}
@@ -454,7 +468,8 @@ int probe_first(struct probe *p, struct err *err)
 	if (r != 0 || trouble)
 		return r < 0 ? r : PROBE_END;
 	probe_say(p, RUNG_NONE, "first-discard", true,
-		  "one small piece of %s first: no reset, no timeout", units_format_size((double)first->bytes, text))
+		  "one small piece of %s first: no reset, no timeout",
+		  units_format_size((double)first->bytes, text))
 		->bytes = first->bytes;
 	return 0;
 }
