@@ -36,13 +36,26 @@ bool walk_has(const struct walk *walk, const char *name, const char *attribute)
 	return access(path, F_OK) == 0;
 }
 
+/* Told once, with the first one. */
+static void drop_layer(struct trim_report *report, const char *name)
+{
+	for (uint32_t i = 0; i < report->note_count; i++)
+		if (strcmp(report->notes[i].code, "too-many-layers") == 0)
+			return;
+	trim_report_warn(report, "too-many-layers", name,
+			 "only %d layers are looked at: %s and others were left out, and the verdict "
+			 "is without them", TRIM_LAYERS, name);
+}
+
 uint32_t walk_add(struct walk *walk, uint32_t parent, const char *name, const char *kind)
 {
 	struct trim_report *report = walk->report;
 	struct trim_layer *layer;
 
-	if (report->layer_count == TRIM_LAYERS)
+	if (report->layer_count == TRIM_LAYERS) {
+		drop_layer(report, name);
 		return TRIM_TOP;
+	}
 	layer = &report->layers[report->layer_count];
 	memset(layer, 0, sizeof(*layer));
 	snprintf(layer->name, sizeof(layer->name), "%s", name);
