@@ -13,8 +13,8 @@
 
 enum klog_says {
 	KLOG_NOTHING,
-	KLOG_ERROR,	/* a request failed */
-	KLOG_TROUBLE,	/* reset, timeout, frozen, abort: stop */
+	KLOG_ERROR,   /* a request failed */
+	KLOG_TROUBLE, /* reset, timeout, frozen, abort: stop */
 };
 
 #define KLOG_NAMES 64
