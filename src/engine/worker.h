@@ -48,6 +48,7 @@ struct work {
 	struct data data;
 	bool fills;				/* each write gets fresh content */
 	struct verify_map map;			/* words NULL when not verifying */
+	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
 	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
