@@ -23,8 +23,9 @@
 #define QUIET_NS SECOND_NS
 #define QUIET_LIMIT 3 /* times that */
 #define ONLINE_NS (10 * SECOND_NS)
-#define FIRST_ONLINE_NS (3 * SECOND_NS) /* a commit is forced: it is there at once or not at all   \
-					 */
+#define FIRST_ONLINE_NS                                                                            \
+	(3 * SECOND_NS) /* a commit is forced: it is there at once or not at all                   \
+			 */
 #define FIRST_LIMIT_NS (5 * SECOND_NS)
 #define LOOK_NS (50 * MILLISECOND_NS)
 /* A range this much larger than what is freed in it is trimmed piece by piece. */
@@ -492,6 +493,20 @@ static int free_rest(struct probe *p, struct err *err)
 	return r < 0 ? probe_failed(p, RUNG_SENT, p->is_file ? "punch-hole" : "discard", err) : 0;
 }
 
+/* The last piece, the largest, is as it was, as far as can be seen. */
+static bool is_still_old(struct probe *p)
+{
+	const struct stretch *last = &p->spread.stretches[p->spread.count - 1];
+	struct sector_count count = { 0 };
+	struct place_part part;
+
+	while (last->guard)
+		last--;
+	part = (struct place_part){ last->at_bytes, last->bytes };
+	return p->placed && place_look_through(&p->place, &part, &p->key, &count, NULL) == 0 &&
+	       sector_most(&count) == CONTENT_OLD;
+}
+
 static int send_rest(struct probe *p, const struct counts *since, struct err *err)
 {
 	if (!p->is_file) {
@@ -507,8 +522,10 @@ static int send_rest(struct probe *p, const struct counts *since, struct err *er
 	}
 	/* Without counters it cannot be seen whether anything was sent: ask. */
 	if (is_online(p) && counts_top(p->report, since) != TRIM_TOP &&
-	    (all_came_online(p, since) || probe_stopped(p)))
-		return 0;
+	    (all_came_online(p, since) || probe_stopped(p))) {
+		/* What was counted may have been of others, who trim at the same time. */
+		return is_still_old(p) && can_ask(p) ? ask_once(p, NULL, false, err) : 0;
+	}
 	return can_ask(p) ? ask_for_all(p, since, err) : 0;
 }
 

@@ -45,7 +45,7 @@ probe()
 {
 	local place=$1
 	shift
-	"$PROBE" --sizes=$SIZES --quiet=200ms --after=0s,1s --online=2s "$@" "$place" >"$WORK/seen" 2>&1
+	"$PROBE" --sizes=$SIZES --quiet=100ms --after=0s,1s --online=2s "$@" "$place" >"$WORK/seen" 2>&1
 }
 
 # says PATTERN...: each is in a line of what was seen
