@@ -108,7 +108,7 @@ struct invocation {
 	uint64_t active_bytes;
 
 	/* trim */
-	bool deep, all_mounts;
+	bool deep, all_mounts, watch;
 	uint32_t accept;		/* 1 = partial */
 };
 

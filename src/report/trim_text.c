@@ -139,6 +139,17 @@ static void add_limits(const struct trim_layer *layer, struct text *ret)
 			 units_format_size((double)layer->delivered_bytes, most));
 }
 
+/* Mount options get a blank behind each comma, so that lines can break there. */
+static void add_detail(const struct trim_layer *layer, struct text *ret)
+{
+	struct text raw = TEXT_INIT;
+
+	for (const char *p = layer->detail; *p; p++)
+		text_add(&raw, "%c%s", *p, *p == ',' && !layer->is_block && p[1] != ' ' ? " " : "");
+	summary_add_printable(ret, text_string(&raw));
+	text_done(&raw);
+}
+
 static void add_layer(const struct trim_report *report, uint32_t index, size_t columns,
 		      const struct report_style *style, struct text *ret)
 {
@@ -152,10 +163,10 @@ static void add_layer(const struct trim_report *report, uint32_t index, size_t c
 	layout_left(ret, layer->kind, KIND_COLUMNS);
 	text_add(ret, " ");
 	add_limits(layer, &line);
-	if (layer->detail[0])
+	if (layer->detail[0] && strcmp(layer->detail, layer->kind) != 0) {
 		text_add(&line, "%s", line.length ? "  ·  " : "");
-	if (layer->detail[0])
-		summary_add_printable(&line, layer->detail);
+		add_detail(layer, &line);
+	}
 	layout_wrap(ret, text_string(&line), 4 + columns + 2 + KIND_COLUMNS + 1, style->columns);
 	text_add(ret, "\n");
 	text_done(&name);
