@@ -16,6 +16,7 @@
 
 #include "base/defer.h"
 #include "base/units.h"
+#include "trim/probe_chunks.h"
 #include "trim/probe_work.h"
 
 #define QUIET_NS SECOND_NS
@@ -236,15 +237,23 @@ static bool is_async(const struct probe *p)
 	return strstr(p->report->active.mount_word, "async") != NULL;
 }
 
-/* Until so much more was discarded at the top since then. */
-static bool wait_online(struct probe *p, const struct counts *since, uint64_t bytes, uint64_t limit_ns)
-{
-	const uint32_t top = counts_top(p->report, since);
-	const uint64_t end_ns = clock_now_ns(p->clock) + limit_ns;
-	struct counts now = *since;
+struct online_wait {
+	const struct counts *since;
+	uint64_t bytes;		/* discarded at the top since then */
+	uint64_t limit_ns;
+};
 
-	while (counts_rise(since, &now, top) < bytes) {
+/* False when it did not come; with a queue that takes minutes there is no point in waiting on. */
+static bool wait_online(struct probe *p, const struct online_wait *wait)
+{
+	const uint32_t top = counts_top(p->report, wait->since);
+	const uint64_t end_ns = clock_now_ns(p->clock) + wait->limit_ns;
+	struct counts now = *wait->since;
+
+	while (counts_rise(wait->since, &now, top) < wait->bytes) {
 		if (top == TRIM_TOP || clock_now_ns(p->clock) >= end_ns || probe_stopped(p))
+			return false;
+		if (p->is_btrfs && chunks_discardable(p->target->fd) >= wait->bytes)
 			return false;
 		clock_sleep_until(p->clock, clock_now_ns(p->clock) + LOOK_NS, p->options->stop);
 		counts_read(p->report, &now);
@@ -252,27 +261,47 @@ static bool wait_online(struct probe *p, const struct counts *since, uint64_t by
 	return true;
 }
 
+static void tell_late(struct probe *p, uint64_t after_ns)
+{
+	const uint64_t queued = p->is_btrfs ? chunks_discardable(p->target->fd) : 0;
+	const char *word = p->report->active.mount_word;
+	char text[UNITS_TEXT_BYTES];
+	struct trim_evidence *evidence;
+
+	if (queued)
+		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
+				     "%s wait in the queue of btrfs (%s), which it works off within "
+				     "minutes: sent by FITRIM instead",
+				     units_format_size((double)queued, text), word);
+	else
+		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
+				     "after %.0f s the file system had not discarded all by itself, "
+				     "although mounted so (%s)%s",
+				     (double)after_ns / (double)SECOND_NS, word,
+				     is_async(p) ? "; btrfs may take minutes, so this says nothing" : "");
+	evidence->after_ns = after_ns;
+}
+
 /* Small pieces below the granularity are never sent: three quarters will do. */
 static bool all_came_online(struct probe *p, const struct counts *since)
 {
-	const uint64_t limit_ns = p->options->online_ns ? p->options->online_ns : ONLINE_NS;
 	const uint64_t begin_ns = clock_now_ns(p->clock);
-	struct trim_evidence *evidence;
-	const bool came = wait_online(p, since, p->spread.freed_bytes / 4 * 3, limit_ns);
+	const struct online_wait wait = {
+		.since = since,
+		.bytes = p->spread.freed_bytes / 4 * 3,
+		.limit_ns = p->options->online_ns ? p->options->online_ns : ONLINE_NS,
+	};
+	const bool came = wait_online(p, &wait);
+	const uint64_t took_ns = clock_now_ns(p->clock) - begin_ns;
 
 	if (probe_stopped(p))
 		return came;
 	if (came)
-		evidence = probe_say(p, RUNG_SENT, "online-discard", true,
-				     "the file system discarded by itself (%s)",
-				     p->report->active.mount_word);
+		probe_say(p, RUNG_SENT, "online-discard", true,
+			  "the file system discarded by itself (%s)", p->report->active.mount_word)
+			->after_ns = took_ns;
 	else
-		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
-				     "within %.0f s the file system did not discard all by itself (%s)%s",
-				     (double)limit_ns / (double)SECOND_NS, p->report->active.mount_word,
-				     is_async(p) ? "; btrfs queues discards for minutes, so this "
-						   "proves nothing" : ", although mounted so");
-	evidence->after_ns = clock_now_ns(p->clock) - begin_ns;
+		tell_late(p, took_ns);
 	return came;
 }
 
@@ -316,7 +345,8 @@ static int send_first(struct probe *p, const struct stretch *stretch, const stru
 	if (!p->is_file || counts_top(p->report, since) == TRIM_TOP)
 		return 0;
 	/* btrfs's queue takes minutes: not worth waiting for twice. */
-	if (is_online(p) && !is_async(p) && wait_online(p, since, stretch->bytes / 2, FIRST_ONLINE_NS))
+	if (is_online(p) && !is_async(p) &&
+	    wait_online(p, &(struct online_wait){ since, stretch->bytes / 2, FIRST_ONLINE_NS }))
 		return 0;
 	return ask(p, stretch, err);
 }
