@@ -24,7 +24,7 @@ struct parser {
 	const struct field *last_flag;	/* just given without a value it may have, or NULL */
 	const char *filename;		/* as --filename gave it */
 	const char *target;		/* as a positional gave it */
-	uint64_t seen[VERB_TABLES + 1];	/* bit i: row i of that table */
+	field_bits seen[VERB_TABLES + 1];
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -48,7 +48,7 @@ struct option {
 	bool negated;
 	const struct field *field;
 	void *noun;
-	uint64_t *seen;
+	field_bits *seen;
 	size_t row;
 };
 
@@ -59,7 +59,8 @@ static const struct field *table_at(const struct parser *p, size_t i)
 	return p->inv->verb ? p->inv->verb->tables[i - 1] : NULL;
 }
 
-static bool find_in(struct option *option, const struct field *table, void *noun, uint64_t *seen)
+static bool find_in(struct option *option, const struct field *table, void *noun,
+		    field_bits *seen)
 {
 	option->field = field_find(table, option->name);
 	if (!option->field)
@@ -179,7 +180,7 @@ static void apply_option(struct parser *p, struct option *option)
 	assert(option->row < 64);
 	if (*option->seen >> option->row & 1)
 		problem(p, "--%s is given twice", option->field->name);
-	*option->seen |= 1ull << option->row;
+	*option->seen |= (field_bits)1 << option->row;
 	if (option->value && option->field->value_optional && !*value) {
 		problem(p, "--%s=: the value is empty (an unset shell variable?)", option->name);
 		return;

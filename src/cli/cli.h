@@ -74,7 +74,7 @@ struct invocation {
 	bool print_plan;		/* done by main: a verb never sees it set */
 	char plan_path[4096];		/* "" when the workload comes from flags */
 	struct workload workload;
-	uint64_t workload_seen;		/* bit i: row i of workload_fields was given */
+	field_bits workload_seen;	/* rows of workload_fields that were given */
 
 	/* precondition */
 	char steps[2048];

@@ -96,6 +96,10 @@ static bool is_worth_trying(const struct trim_report *report)
 
 	if (strcmp(report->verdict.code, "not-applicable") == 0)
 		return false;
+	/* A file system or what lies on it stops them before any device is told. */
+	for (uint32_t i = 0; i < report->layer_count && i < top; i++)
+		if (report->layers[i].capable == TRIM_NO)
+			return false;
 	if (top == TRIM_TOP)
 		return strcmp(report->verdict.code, "blocked") != 0;
 	return report->layers[top].granularity_bytes > 0 && report->layers[top].max_bytes > 0;
@@ -235,7 +239,8 @@ static bool list_one(void *ctx, const struct mount_facts *facts)
 		return true;
 	trim_judge(listing->report);
 	code = trim_exit_code(listing->report, listing->inv->accept);
-	if (code > listing->worst)
+	/* Nothing is sent here: that every layer announces discards is all that can be asked. */
+	if (code > listing->worst && strcmp(listing->report->verdict.reason, "NOT_TRIED") != 0)
 		listing->worst = code;
 	if (listing->json)
 		report_trim_list_add(listing->json, listing->report);
@@ -331,7 +336,7 @@ static const struct field trim_fields[] = {
 
 const struct verb verb_trim = {
 	.name = "trim",
-	.summary = "prove that TRIM works end to end, or name the layer that stops it and the remedy",
+	.summary = "prove TRIM end to end, or name what stops it and the remedy",
 	.description =
 		"Draws the layers from a path or device down to the hardware, each with what it says "
 		"of discards. Where they say that they take them, it is tried: on a path in a test "

@@ -403,6 +403,26 @@ static void place_existing(struct fio_clone *clone, const struct found *found)
 	clone->workload->size.bytes = range;
 }
 
+/*
+ * A job without a size on a file that another makes gets all of it. Where the words are only
+ * looked at, the file may be there when they are run.
+ */
+static bool rest_of(struct fio_clone *clone, const struct plan_target *target)
+{
+	if (clone->shared) {
+		clone->target_bytes = target->size_bytes;
+		if (target->size_bytes > clone->offset_bytes)
+			clone->range_bytes = target->size_bytes - clone->offset_bytes;
+		clone->workload->offset.bytes = clone->offset_bytes;
+		clone->workload->size.bytes = clone->range_bytes;
+		return true;
+	}
+	if (clone->b->t->action == FIO_RUN || !clone->job->options.filename)
+		return false;
+	fio_note(clone->b, clone->job, "filename", "must be there when this is run: no size is given");
+	return true;
+}
+
 /* What of a file still to be made the job works on: fio's rules for size and filesize. */
 static void place_ours(struct fio_clone *clone, struct plan_target *target, uint64_t file_count)
 {
@@ -427,6 +447,8 @@ static void place_ours(struct fio_clone *clone, struct plan_target *target, uint
 			 "the file system is not filled: the test file has tare's usual size");
 		return;
 	}
+	if (!range && !whole && rest_of(clone, target))
+		return;
 	range = whole_blocks(clone, range);
 	if (!range) {
 		fio_problem(clone->b, clone->job, whole ? "offset" : "size",
@@ -498,11 +520,13 @@ static void size_null(struct plan_target *target)
 static void use_place(struct fio_clone *clone, const struct names *names, const struct found *found)
 {
 	struct plan *plan = &clone->b->t->plan;
+	const size_t known = clone->b->place_count;
 	struct fio_place *place = place_for(clone, names, found);
 	struct plan_target *target = &plan->targets[place->target_index];
 
 	clone->target_index = place->target_index;
 	clone->ours = found->ours;
+	clone->shared = clone->b->place_count == known;
 	clone->file_count = names->count;
 	if (!found->ours) {
 		place_existing(clone, found);

@@ -25,6 +25,7 @@ struct fio_job_section {
 	struct fio_job_options options;
 	const struct fio_section *section;
 	bool stonewall;			/* waits for what is before it */
+	bool flawed;			/* an option of it, or one it inherits, is wrong */
 	uint32_t stage;			/* jobs of one stage run together */
 	uint32_t group_id;
 };
@@ -71,6 +72,7 @@ struct fio_clone {
 	uint32_t target_index;
 	uint64_t target_bytes;		/* 0 = not known */
 	bool ours;			/* an unnamed test file */
+	bool shared;			/* an earlier job named the same */
 	uint64_t file_count;
 	uint64_t offset_bytes, range_bytes;	/* range 0 = the rest, not known */
 	struct workload *workload;

@@ -83,15 +83,18 @@ static void take_item(struct fio_builder *b, struct fio_job_options *options,
 		fio_remark(&b->t->problems, &place, "%s", err.text);
 }
 
-/* kb_base counts for the whole section, wherever it stands in it. */
-static void take_section(struct fio_builder *b, struct fio_job_options *options,
+/* kb_base counts for the whole section, wherever it stands in it. False: something is wrong. */
+static bool take_section(struct fio_builder *b, struct fio_job_options *options,
 			 const struct fio_section *section)
 {
+	const size_t problems = b->t->problems.count;
+
 	for (size_t i = 0; i < section->count; i++)
 		if (strcmp(section->items[i].name, "kb_base") == 0)
 			take_item(b, options, &section->items[i]);
 	for (size_t i = 0; i < section->count; i++)
 		take_item(b, options, &section->items[i]);
+	return b->t->problems.count == problems;
 }
 
 static void keep_options(struct fio_options *kept, const struct fio_section *section)
@@ -105,7 +108,7 @@ static void keep_options(struct fio_options *kept, const struct fio_section *sec
 }
 
 static struct fio_job_section *add_job(struct fio_builder *b, const struct fio_section *section,
-				       const struct fio_job_options *inherited)
+				       const struct fio_job_options *inherited, bool flawed)
 {
 	struct fio_jobs *jobs = &b->jobs;
 	struct fio_job_section *job = calloc(1, sizeof(*job));
@@ -118,7 +121,9 @@ static struct fio_job_section *add_job(struct fio_builder *b, const struct fio_s
 	job->options = *inherited;
 	/* What [global] says of the name is no name for all. */
 	job->options.name = section->name;
-	take_section(b, &job->options, section);
+	job->flawed = flawed;
+	if (!take_section(b, &job->options, section))
+		job->flawed = true;
 	job->stonewall = job->options.stonewall || section->begins_file;
 	return job;
 }
@@ -147,27 +152,30 @@ static void make_jobs(struct fio_builder *b)
 	DEFER(defer_free) struct fio_job_options *defaults = malloc(sizeof(*defaults));
 	DEFER(defer_free) struct fio_job_options *inherited = malloc(sizeof(*inherited));
 	const char *file = "";
+	bool flawed_defaults, flawed = false;
 
 	if (!defaults || !inherited)
 		abort();
 	fio_options_preset(defaults);
-	take_section(b, defaults, &b->words.defaults);
+	flawed_defaults = !take_section(b, defaults, &b->words.defaults);
 	keep_options(&b->t->labels.global, &b->words.defaults);
 	for (size_t i = 0; i < source->section_count; i++) {
 		const struct fio_section *section = &source->sections[i];
 
-		if (i == 0 || strcmp(file, section->place.file) != 0)
+		if (i == 0 || strcmp(file, section->place.file) != 0) {
 			*inherited = *defaults;
+			flawed = flawed_defaults;
+		}
 		file = section->place.file;
 		if (section->global) {
-			take_section(b, inherited, section);
+			flawed |= !take_section(b, inherited, section);
 			keep_options(&b->t->labels.global, section);
 		} else if (b->jobs.count == FIO_JOBS_MAX) {
 			fio_remark(&b->t->problems, &section->place, "more than %d jobs",
 				   FIO_JOBS_MAX);
 			return;
 		} else if (!section->skipped) {
-			note_overridden(b, defaults, add_job(b, section, inherited));
+			note_overridden(b, defaults, add_job(b, section, inherited, flawed));
 		}
 	}
 	if (!b->jobs.count && !b->t->problems.count)
@@ -297,6 +305,9 @@ static void make_plan(struct fio_builder *b)
 		const struct fio_job_section *job = b->jobs.items[i];
 		const size_t problems = b->t->problems.count;
 
+		/* What would follow from a wrong option is no news. */
+		if (job->flawed)
+			continue;
 		if (job->options.create_only) {
 			fio_note(b, job, "create_only", "nothing to do: a file of tare's is laid out by "
 							"the run that uses it");

@@ -65,6 +65,10 @@ struct field {
 					 * never printed ("buffered" for direct) */
 };
 
+/* Which rows of a table were given: bit i is row i. Tables have at most so many rows. */
+typedef unsigned __int128 field_bits;
+#define FIELD_ROWS_MAX 128
+
 void fields_preset(const struct field *fields, void *noun);
 
 /* NULL when there is none of that name; '_' counts as '-'. */

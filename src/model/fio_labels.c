@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room for one more, zeroed; doubled whenever the count is a power of two. */
 static void *grow(void *items, size_t count, size_t item_bytes)
 {
-	items = reallocarray(items, count + 1, item_bytes);
+	if ((count & (count - 1)) == 0)
+		items = reallocarray(items, count ? 2 * count : 1, item_bytes);
 	if (!items)
 		abort();
 	memset((char *)items + count * item_bytes, 0, item_bytes);

@@ -32,13 +32,22 @@ void plan_done(struct plan *plan)
 	memset(plan, 0, sizeof(*plan));
 }
 
+/* Room for one more; doubled whenever the count is a power of two. */
+static void *grow(void *items, size_t count, size_t item_bytes)
+{
+	if (count & (count - 1))
+		return items;
+	items = reallocarray(items, count ? 2 * count : 1, item_bytes);
+	if (!items)
+		abort();
+	return items;
+}
+
 uint32_t plan_add_target(struct plan *plan, const char *spec)
 {
 	struct plan_target *target;
 
-	plan->targets = reallocarray(plan->targets, plan->target_count + 1, sizeof(*plan->targets));
-	if (!plan->targets)
-		abort();
+	plan->targets = grow(plan->targets, plan->target_count, sizeof(*plan->targets));
 	target = &plan->targets[plan->target_count];
 	memset(target, 0, sizeof(*target));
 	snprintf(target->spec, sizeof(target->spec), "%s", spec);
@@ -51,9 +60,7 @@ struct phase *plan_add(struct plan *plan, enum phase_kind kind)
 {
 	struct phase *phase;
 
-	plan->phases = reallocarray(plan->phases, plan->phase_count + 1, sizeof(*plan->phases));
-	if (!plan->phases)
-		abort();
+	plan->phases = grow(plan->phases, plan->phase_count, sizeof(*plan->phases));
 	phase = &plan->phases[plan->phase_count++];
 	memset(phase, 0, sizeof(*phase));
 	phase->kind = kind;
@@ -86,7 +93,7 @@ struct reader {
 	const char *name;
 	struct err *err;
 	struct workload defaults;
-	uint64_t defaults_seen;
+	field_bits defaults_seen;
 };
 
 static int expect(const struct reader *r, const struct node *node, enum node_kind kind,
@@ -153,7 +160,7 @@ static int scalar(const struct reader *r, const struct node *node, const char *w
 struct into {
 	const struct field *fields;
 	void *noun;
-	uint64_t seen;		/* bit i: row i was given */
+	field_bits seen;
 };
 
 static int fail_unknown_field(const struct reader *r, const struct node *key,
@@ -185,11 +192,11 @@ static int set_field(const struct reader *r, const struct node *node, const stru
 static int read_field(const struct reader *r, const struct node *key, struct into *into)
 {
 	const struct field *field = field_find(into->fields, key->text);
-	uint64_t bit;
+	field_bits bit;
 
 	if (!field)
 		return fail_unknown_field(r, key, into->fields);
-	bit = 1ull << (field - into->fields);
+	bit = (field_bits)1 << (field - into->fields);
 	if (into->seen & bit)
 		return document_fail(r->name, key, r->err, -EINVAL,
 				     "'%s' is '%s', which is there already", key->text, field->name);

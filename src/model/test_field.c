@@ -68,7 +68,7 @@ static void each_row_is_complete_and_its_name_is_its_own(void)
 		CHECK(!f->alias || field_find(workload_fields, f->alias) == f);
 		CHECK(f->type != FIELD_CUSTOM || (f->parse && (f->print || f->input_only)));
 	}
-	CHECK(count <= 64);	/* "seen" is a word of bits */
+	CHECK(count <= FIELD_ROWS_MAX);
 }
 
 static void names_take_underscores_and_fio_s_other_names(void)

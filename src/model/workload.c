@@ -171,12 +171,12 @@ void workload_init(struct workload *workload)
 	fields_preset(workload_fields, workload);
 }
 
-static bool was_seen(uint64_t seen, const char *name)
+static bool was_seen(field_bits seen, const char *name)
 {
 	return seen >> (field_find(workload_fields, name) - workload_fields) & 1;
 }
 
-void workload_settle(struct workload *workload, uint64_t seen)
+void workload_settle(struct workload *workload, field_bits seen)
 {
 	if (!was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size"))
 		workload->runtime_ns = 30 * SECOND_NS;

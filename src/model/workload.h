@@ -149,7 +149,7 @@ void workload_init(struct workload *workload);
  * 30 s when neither runtime nor io-size says when to end. For front ends; a workload made
  * by code says what it means.
  */
-void workload_settle(struct workload *workload, uint64_t seen);
+void workload_settle(struct workload *workload, field_bits seen);
 
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */

@@ -463,11 +463,20 @@ static bool (*const rules[])(struct trim_report *report) = {
 
 /* --- together ----------------------------------------------------------------------------- */
 
+static bool has_device(const struct trim_report *report)
+{
+	for (uint32_t i = 0; i < report->layer_count; i++)
+		if (report->layers[i].is_block)
+			return true;
+	return false;
+}
+
 void judge_works(struct trim_report *report, const char *how)
 {
 	const struct trim_active *active = &report->active;
+	/* Without a device below, FITRIM has nobody to tell: holes are all there is. */
 	const bool on_file_system = report->layer_count && !report->layers[0].is_block &&
-				    strcmp(report->layers[0].kind, "sim") != 0;
+				    has_device(report);
 	const bool asked = active->mount_option == TRIM_YES || active->timer == TRIM_YES;
 
 	judge_say(report, on_file_system && !asked ? "works-when-asked" : "works", "",

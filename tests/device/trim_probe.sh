@@ -14,7 +14,7 @@ PROBE=${PROBE:-$(dirname "$TARE")/tests/probe_trim}
 SIZES=4k,64k,1m,16m
 FREED=$((6 * 4096 + 6 * 65536 + 3 * 1048576 + 3 * 16777216))	# 6, 6, 3 and 3 places of these
 cases='ext4:nodiscard ext4:discard xfs:nodiscard xfs:discard btrfs:nodiscard btrfs:discard=sync btrfs:discard=async'
-plan $((4 * $(wc -w <<<"$cases") + 26))
+plan $((4 * $(wc -w <<<"$cases") + 32))
 need_loop
 need_commands mkfs.ext4 mkfs.xfs mkfs.btrfs setpriv
 
@@ -99,6 +99,22 @@ for case in $cases; do
 	*)	check "$case: the file system sent it by itself" says 'evidence online-discard .*ok=1'
 		says_not 'evidence fitrim' || not_ok "$case: FITRIM was needed" ;;
 	esac
+	check "$case: nothing is left behind" empty
+	umount "$mnt"
+	losetup -d "$loop"
+	rm "$image"
+done
+
+# --- files in place of holes, as where no holes can be punched ---
+
+for case in ext4:nodiscard xfs:discard; do
+	disk 1G
+	fs "${case%%:*}" "${case#*:}" "$loop"
+	before=$(blocks)
+	probe "$mnt" --by-deletion
+	check "$case: deleted files are gone" says 'report rung=effect mapping=2 space_freed=2 guards_changed=0' \
+		"content='zeros'" 'size 16777216 tried=3 gone=3'
+	check "$case: the holes in the image agree" grew_little "$before" "$(blocks)"
 	check "$case: nothing is left behind" empty
 	umount "$mnt"
 	losetup -d "$loop"
