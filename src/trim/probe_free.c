@@ -387,6 +387,13 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 
 	if (p->klog_fd >= 0)
 		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
+	if (says == KLOG_DISCARD) {
+		struct trim_evidence *failed =
+			probe_say(p, RUNG_SENT, "discard", false, "the kernel's log says: %s", line);
+
+		failed->error = klog_discard_error(line, failed->layer);
+		return PROBE_END;
+	}
 	if (says != KLOG_NOTHING)
 		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
 	if (says == KLOG_TROUBLE || took_ns >= FIRST_LIMIT_NS) {
