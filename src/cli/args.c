@@ -177,8 +177,8 @@ static void apply_option(struct parser *p, struct option *option)
 			       : NULL;
 	if (!value)
 		return;
-	assert(option->row < 64);
-	if (*option->seen >> option->row & 1)
+	assert(option->row < FIELD_ROWS_MAX);
+	if (!option->field->repeatable && *option->seen >> option->row & 1)
 		problem(p, "--%s is given twice", option->field->name);
 	*option->seen |= (field_bits)1 << option->row;
 	if (option->value && option->field->value_optional && !*value) {

@@ -62,7 +62,7 @@ struct invocation {
 
 	/* check, run */
 	bool erase_data;		/* given; then erase_serial, or "" = ask on the terminal */
-	char erase_serial[64];
+	char erase_serial[1024];	/* one, or several with commas */
 	char expendable[4096];		/* an existing file that may be overwritten; "" */
 	char target[4096];		/* "" when not given */
 
@@ -106,6 +106,13 @@ struct invocation {
 	bool client;
 	uint32_t active_ppm;
 	uint64_t active_bytes;
+
+	/* iometer; size is test_file_bytes, time and depth those of workload */
+	char spec_name[128], results_path[4096];
+	uint64_t time_ns, ramp_time_ns;
+	bool has_ramp;
+	uint32_t depth;
+	bool list_specs;
 
 	/* trim */
 	bool deep, all_mounts, watch;

@@ -106,17 +106,22 @@ static int ask(const struct target_info *info, struct err *err)
 	return 0;
 }
 
+/* What is joined is the gate's to judge, part by part. */
+static bool is_kind(const char *spec, mode_t kind)
+{
+	struct stat st;
+
+	return strncmp(spec, "join:", 5) == 0 ||
+	       (stat(spec, &st) == 0 && (st.st_mode & S_IFMT) == kind);
+}
+
 /* Nothing is accepted and then ignored. */
 static int check_use(const struct invocation *inv, const char *spec, bool writes, struct err *err)
 {
-	struct stat st = { 0 };
-
-	if (stat(spec, &st) < 0)
-		st.st_mode = 0;
-	if (inv->erase_data && !S_ISBLK(st.st_mode))
+	if (inv->erase_data && !is_kind(spec, S_IFBLK))
 		return err_set(err, -EINVAL,
 			       "--erase-data is for block devices, and %s is not one", spec);
-	if (inv->expendable[0] && !S_ISREG(st.st_mode))
+	if (inv->expendable[0] && !is_kind(spec, S_IFREG))
 		return err_set(err, -EINVAL, "--expendable is for existing files, and %s is not one",
 			       spec);
 	if (!writes && (inv->erase_data || inv->expendable[0])) {
@@ -127,14 +132,13 @@ static int check_use(const struct invocation *inv, const char *spec, bool writes
 	return 0;
 }
 
-int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err)
+/* Asks for the device on the terminal and adds its name to the list. */
+static int settle_device(struct invocation *inv, const char *spec, struct err *err)
 {
+	const size_t length = strlen(inv->erase_serial);
 	struct target_info info;
 	int r;
 
-	r = check_use(inv, spec, writes, err);
-	if (r < 0 || !inv->erase_data || inv->erase_serial[0])
-		return r;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		err_set(err, -EINVAL, "--erase-data needs the serial number where no terminal can ask");
 		return err_hint(err, "--erase-data=SERIAL; tare devices --json lists them");
@@ -145,7 +149,66 @@ int consent_settle(struct invocation *inv, const char *spec, bool writes, struct
 	r = ask(&info, err);
 	if (r < 0)
 		return r;
-	static_assert(sizeof(inv->erase_serial) >= sizeof(info.erase_name), "copied whole");
-	memcpy(inv->erase_serial, info.erase_name, sizeof(info.erase_name));
+	if (length + sizeof(info.erase_name) + 1 >= sizeof(inv->erase_serial))
+		return err_set(err, -ERANGE, "more devices than one consent can name; run them apart");
+	snprintf(inv->erase_serial + length, sizeof(inv->erase_serial) - length, "%s%s",
+		 length ? "," : "", info.erase_name);
 	return 0;
+}
+
+int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err)
+{
+	int r = check_use(inv, spec, writes, err);
+
+	if (r < 0 || !inv->erase_data || inv->erase_serial[0])
+		return r;
+	return settle_device(inv, spec, err);
+}
+
+/* The same path may be several targets of one plan: it is one device all the same. */
+static bool is_written(const struct plan *plan, const char *spec)
+{
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		const struct phase *phase = &plan->phases[i];
+
+		if (phase->kind == PHASE_MEASURE && workload_writes(&phase->workload) &&
+		    strcmp(plan->targets[phase->target_index].spec, spec) == 0)
+			return true;
+		if (phase->kind == PHASE_STEP && step_writes(&phase->step) &&
+		    strcmp(plan->targets[0].spec, spec) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_first(const struct plan *plan, uint32_t target)
+{
+	for (uint32_t i = 0; i < target; i++)
+		if (strcmp(plan->targets[i].spec, plan->targets[target].spec) == 0)
+			return false;
+	return true;
+}
+
+int consent_settle_plan(struct invocation *inv, const struct plan *plan, struct err *err)
+{
+	const mode_t wanted = inv->erase_data ? S_IFBLK : S_IFREG;
+	const bool listed = inv->erase_serial[0];
+	bool has_use = false;
+	int r = 0;
+
+	if (!plan->target_count)
+		return consent_settle(inv, plan->target, plan_writes(plan), err);
+	if (!inv->erase_data && !inv->expendable[0])
+		return 0;
+	for (uint32_t i = 0; r == 0 && i < plan->target_count; i++) {
+		const char *spec = plan->targets[i].spec;
+
+		if (!is_first(plan, i) || !is_kind(spec, wanted) || !is_written(plan, spec))
+			continue;
+		has_use = true;
+		if (inv->erase_data && !listed)
+			r = settle_device(inv, spec, err);
+	}
+	/* What is no device and is not written needs no consent: the sentence is check_use's. */
+	return r < 0 || has_use ? r : check_use(inv, plan->targets[0].spec, plan_writes(plan), err);
 }

@@ -19,5 +19,11 @@
  */
 int consent_settle(struct invocation *inv, const char *spec, bool writes, struct err *err);
 
+/*
+ * The same for every target of a plan that it writes: each device is asked for on the terminal,
+ * or has its serial number in the list of --erase-data.
+ */
+int consent_settle_plan(struct invocation *inv, const struct plan *plan, struct err *err);
+
 /* What has to be typed for a drive: the end of its serial number, or its device name. */
 const char *consent_word(const struct target_info *info);

@@ -164,6 +164,8 @@ static int check_plan(const struct invocation *inv, const struct plan *plan, str
 	}
 	if (r == 0 && !inv->print_plan && *plan->target)
 		r = words_check_target(plan->target, err);
+	for (size_t i = 1; r == 0 && i < plan->target_count && !inv->print_plan; i++)
+		r = words_check_target(plan->targets[i].spec, err);
 	if (r < 0) {
 		err_wrap(err, "%s", inv->plan_path);
 		return -EINVAL;

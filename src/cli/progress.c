@@ -67,7 +67,8 @@ static void count_step(const struct step *step, const struct target_info *info, 
 		ret->ns += step->settle.round_ns * step->settle.round_count_max;
 }
 
-static struct writes count_writes(const struct plan *plan, const struct target_info *info)
+static struct writes count_writes(const struct plan *plan, uint32_t target_index,
+				  const struct target_info *info)
 {
 	const uint64_t target_bytes = info->size_bytes;
 	struct writes ret = { 0 };
@@ -75,9 +76,11 @@ static struct writes count_writes(const struct plan *plan, const struct target_i
 	for (size_t i = 0; i < plan->phase_count; i++) {
 		const struct workload *w = &plan->phases[i].workload;
 
+		/* A step's target_index is 0: the plan's own. */
+		if (plan->phases[i].target_index != target_index)
+			continue;
 		if (plan->phases[i].kind == PHASE_STEP)
 			count_step(&plan->phases[i].step, info, &ret);
-
 		if (plan->phases[i].kind != PHASE_MEASURE || !workload_writes(w))
 			continue;
 		ret.phase_count++;
@@ -125,16 +128,19 @@ static bool measures(const struct plan *plan)
 	return has_kind(plan, PHASE_MEASURE);
 }
 
-void progress_summary(const struct plan *plan, const struct target_info *info, struct text *ret)
+void progress_summary(const struct plan *plan, uint32_t target_index,
+		      const struct target_info *info, struct text *ret)
 {
-	const struct writes writes = count_writes(plan, info);
+	const struct writes writes = count_writes(plan, target_index, info);
+	const bool several = plan->target_count && plan->targets[target_index].file_count > 1;
+	const bool unwritten = plan->target_count && plan->targets[target_index].unwritten;
 	char text[UNITS_TEXT_BYTES];
 
 	if (info->ours) {
 		text_add(ret, "not destructive: in %s of its own, removed afterwards; ",
-			 has_steps(plan) ? "files" : "a file");
-		if (measures(plan))
-			text_add(ret, "writes it once, %s%s",
+			 has_steps(plan) || several ? "files" : "a file");
+		if (measures(plan) && !unwritten)
+			text_add(ret, "writes %s once, %s%s", several ? "them" : "it",
 				 units_format_size((double)info->size_bytes, text),
 				 writes.phase_count ? ", then " : "");
 		if (writes.phase_count)
@@ -173,7 +179,7 @@ static void on_target(void *ctx, const struct target_info *info)
 		return;
 	summary_add_printable(&text, info->spec);
 	text_add(&text, ": ");
-	progress_summary(p->plan, info, &text);
+	progress_summary(p->plan, p->target_count++, info, &text);
 	text_add(&text, "\n");
 	to_stderr(p, &text);
 }
@@ -280,7 +286,10 @@ static void on_end(void *ctx, const struct measurement *m)
 	clear_live(p);
 	if (p->how != PROGRESS_LINES || !m)
 		return;
+	/* Of several that ran together each is told; they began as one. */
+	snprintf(p->name, sizeof(p->name), "%s", m->name);
 	add_phase(p, &line);
+	p->index++;
 	text_add(&line, ":");
 	add_figures(m, &line);
 	text_add(&line, "\n");

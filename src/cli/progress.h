@@ -23,6 +23,7 @@ struct progress {
 	bool live_shown;		/* there is a live line to clear */
 	char name[64];
 	size_t index, count;
+	uint32_t target_count;		/* shown so far */
 };
 
 void progress_init(struct progress *progress, const struct invocation *inv,
@@ -33,4 +34,5 @@ void progress_done(struct progress *progress);
 struct measure_observer progress_observer(struct progress *progress);
 
 /* "not destructive: ..." or "DESTRUCTIVE: ...": one line without its newline. */
-void progress_summary(const struct plan *plan, const struct target_info *info, struct text *ret);
+void progress_summary(const struct plan *plan, uint32_t target_index,
+		      const struct target_info *info, struct text *ret);

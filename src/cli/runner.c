@@ -15,7 +15,7 @@ static int print_result(const struct invocation *inv, const struct runner *runne
 	struct text text = TEXT_INIT;
 	int printed, exit_code = exit_of_result(result);
 
-	if (inv->json) {
+	if (inv->json && !runner->is_own_report) {
 		report_json(result, &text);
 	} else if (runner->report) {
 		runner->report(runner->report_ctx, result, &text);
@@ -36,7 +36,7 @@ static int fail(const struct invocation *inv, const struct runner *runner, struc
 {
 	struct text text = TEXT_INIT;
 
-	if (runner->report && !inv->json) {
+	if (runner->report && !runner->is_own_report && !inv->json) {
 		result->error_code = err->code;
 		memcpy(result->error_text, err->text, sizeof(result->error_text));
 		memcpy(result->error_hint, err->hint, sizeof(result->error_hint));
@@ -67,7 +67,7 @@ int runner_run(const struct invocation *inv, const struct runner *runner)
 
 	state_reap(NULL);
 	progress_init(&progress, inv, runner->plan);
-	progress.header &= !runner->report;
+	progress.header &= !runner->report || runner->is_own_report;
 	options.observer = progress_observer(&progress);
 	r = measure_plan(runner->plan, &options, &result, &err);
 	progress_done(&progress);

@@ -15,6 +15,7 @@ struct runner {
 	/* In place of tare's own report, unless --json asks for it; or NULL. */
 	void (*report)(void *ctx, const struct result *result, struct text *ret);
 	void *report_ctx;
+	bool is_own_report;	/* it prints tare's own, also the JSON: with the header, and called always */
 };
 
 /* Removes what killed runs left, runs and prints; returns an enum exit_code. */

@@ -18,7 +18,7 @@ static void summary_is(const struct plan *plan, const struct target_info *info, 
 {
 	struct text text = TEXT_INIT;
 
-	progress_summary(plan, info, &text);
+	progress_summary(plan, 0, info, &text);
 	CHECK_STR(text_string(&text), want);
 	text_done(&text);
 }

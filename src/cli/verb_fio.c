@@ -2,34 +2,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/defer.h"
 #include "cli/cli.h"
 #include "cli/consent.h"
+#include "cli/maps.h"
 #include "cli/fio_output.h"
 #include "foreign/fio.h"
-
-/* NAME=PATH; the last '=' that leaves a path. */
-static int parse_map(void *member, const char *value, struct err *err)
-{
-	struct invocation *inv = member;
-	const char *mark = strchr(value, '=');
-
-	if (!mark || mark == value || !mark[1])
-		return err_set(err, -EINVAL, "'%.200s' is not NAME=PATH, as in /dev/sdb=/dev/loop0", value);
-	if (inv->foreign_maps.count == FOREIGN_MAPS)
-		return err_set(err, -ERANGE, "more than %d of them", FOREIGN_MAPS);
-	inv->foreign_maps.words[inv->foreign_maps.count++] = value;
-	return 0;
-}
-
-static const struct field fio_fields[] = {
-	{ .name = "map", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_map, .metavar = "NAME=PATH",
-	  .input_only = true, .group = "Translation",
-	  .help = "use another target for what the job file calls NAME" },
-	{ .name = NULL },
-};
 
 static int fail_problems(const struct invocation *inv, const struct fio_translation *t)
 {
@@ -39,44 +18,6 @@ static int fail_problems(const struct invocation *inv, const struct fio_translat
 	for (size_t i = 0; i < t->problems.count && i < PROBLEMS; i++)
 		snprintf(problems.texts[i], sizeof(problems.texts[i]), "%s", t->problems.texts[i]);
 	return args_fail(inv, &problems);
-}
-
-static bool phase_writes(const struct plan *plan, const char *spec)
-{
-	for (size_t i = 0; i < plan->phase_count; i++) {
-		const struct phase *phase = &plan->phases[i];
-
-		if (phase->kind == PHASE_MEASURE && workload_writes(&phase->workload) &&
-		    strcmp(plan->targets[phase->target_index].spec, spec) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Consent is about the one target of its kind that is written, wherever it stands in the plan. */
-static int settle_consent(struct invocation *inv, const struct plan *plan, struct err *err)
-{
-	const mode_t wanted = inv->erase_data ? S_IFBLK : S_IFREG;
-	const char *spec = NULL;
-	struct stat st;
-
-	if (!inv->erase_data && !inv->expendable[0])
-		return 0;
-	for (size_t i = 0; i < plan->target_count; i++) {
-		const char *candidate = plan->targets[i].spec;
-
-		if (stat(candidate, &st) < 0 || (st.st_mode & S_IFMT) != wanted ||
-		    !phase_writes(plan, candidate) || (spec && strcmp(spec, candidate) == 0))
-			continue;
-		if (spec)
-			return err_set(err, -EINVAL,
-				       "%s and %s would both be written, and consent names one; run their jobs "
-				       "apart (--section)",
-				       spec, candidate);
-		spec = candidate;
-	}
-	spec = spec ? spec : plan->targets[0].spec;
-	return consent_settle(inv, spec, phase_writes(plan, spec), err);
 }
 
 static int print_plan(const struct invocation *inv, const struct plan *plan)
@@ -120,7 +61,7 @@ static void print_notes(const struct fio_labels *labels)
 static int run_plan(struct invocation *inv, const struct fio_translation *t)
 {
 	struct err err = { 0 };
-	int r = settle_consent(inv, &t->plan, &err);
+	int r = consent_settle_plan(inv, &t->plan, &err);
 
 	if (r < 0)
 		return invocation_fail(inv, exit_of_refusal(r), &err);
@@ -152,19 +93,9 @@ static int act(struct invocation *inv, const struct fio_translation *t)
 	return inv->print_plan ? print_plan(inv, &t->plan) : run_plan(inv, t);
 }
 
-static void split_maps(const struct invocation *inv, char room[][4096], struct fio_map *maps)
-{
-	for (uint32_t i = 0; i < inv->foreign_maps.count; i++) {
-		const char *word = inv->foreign_maps.words[i], *mark = strchr(word, '=');
-
-		snprintf(room[i], sizeof(room[i]), "%.*s", (int)(mark - word), word);
-		maps[i] = (struct fio_map){ room[i], mark + 1 };
-	}
-}
-
 static int fio_run(struct invocation *inv)
 {
-	static char room[FOREIGN_MAPS][4096];
+	static struct name_map named[FOREIGN_MAPS];
 	struct fio_map maps[FOREIGN_MAPS];
 	struct fio_world world;
 	const struct fio_request request = {
@@ -178,7 +109,8 @@ static int fio_run(struct invocation *inv)
 	struct fio_translation t;
 	int exit_code;
 
-	split_maps(inv, room, maps);
+	for (size_t i = 0; i < maps_split(inv, named); i++)
+		maps[i] = (struct fio_map){ named[i].name, named[i].path };
 	fio_world_real(&world);
 	if (fio_translate(&request, &t) < 0)
 		exit_code = fail_problems(inv, &t);
@@ -202,7 +134,7 @@ const struct verb verb_fio = {
 		"are there are only read, unless --expendable or --erase-data allows more.",
 	.positional = POSITIONAL_FOREIGN,
 	.operands = "[FIO-OPTIONS] [JOB.fio]...",
-	.tables = { foreign_fields, fio_fields, consent_fields },
+	.tables = { foreign_fields, map_fields, consent_fields },
 	.examples = {
 		{ "fio job.fio", "a job file as it is" },
 		{ "fio --name=r --rw=randread --size=1g --direct=1 --iodepth=32 --ioengine=libaio",

@@ -9,7 +9,7 @@ static int make_plan(struct invocation *inv, struct plan *ret, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = consent_settle(inv, ret->target, plan_writes(ret), err);
+	r = consent_settle_plan(inv, ret, err);
 	if (r < 0)
 		plan_done(ret);
 	return r;

@@ -14,7 +14,7 @@
 static bool is_spec(const char *word)
 {
 	return strcmp(word, "null") == 0 || strncmp(word, "null:", 5) == 0 ||
-	       strncmp(word, "sim:", 4) == 0;
+	       strncmp(word, "sim:", 4) == 0 || strncmp(word, "join:", 5) == 0;
 }
 
 enum word_kind words_kind(const char *word)

@@ -13,7 +13,7 @@ enum word_kind {
 	WORD_FILE,
 	WORD_BLOCK,
 	WORD_CHAR,
-	WORD_SPEC,		/* "null", "null:size=1g", "sim:NAME" */
+	WORD_SPEC,		/* "null", "null:size=1g", "sim:NAME", "join:FILE:FILE" */
 	WORD_OTHER,		/* a socket, a pipe */
 };
 enum word_kind words_kind(const char *word);

@@ -123,6 +123,22 @@ static const char *const kind_names[] = {
 	[IO_FSYNC] = "fsync", [IO_FDATASYNC] = "fdatasync",
 };
 
+static void tell_too_slow(struct measurement *m, const struct worker *w)
+{
+	const struct worker_slot *slot = &w->failed_slot;
+	char length[UNITS_TEXT_BYTES], took[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES];
+
+	m->errnos[0].code = w->failed_code;
+	m->errnos[0].count = 1;
+	m->errno_count = 1;
+	snprintf(m->error_text, sizeof(m->error_text),
+		 "%s of %s at offset %llu took %s, longer than max-latency=%s",
+		 kind_names[slot->kind], units_format_bytes(slot->length_bytes, length),
+		 (unsigned long long)slot->offset_bytes,
+		 units_format_latency((double)w->failed_latency_ns, took),
+		 units_format_time_ns(w->latency_ns_max, limit));
+}
+
 static void tell_failure(struct measurement *m, const struct worker *w)
 {
 	const struct worker_slot *slot = &w->failed_slot;
@@ -132,6 +148,8 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 	if (w->failed_code == -ELOOP)
 		snprintf(m->error_text, sizeof(m->error_text),
 			 "virtual time stands still: the target takes no time");
+	else if (w->failed_latency_ns)
+		tell_too_slow(m, w);
 	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
 		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
 			 strerror(-w->failed_code));
@@ -289,7 +307,8 @@ static void verify(struct measurement *m, struct work *work)
 		return;
 	for (uint32_t i = 0; i < work->workload->job_count; i++)
 		verify_tally_add(&tally, &work->workers[i].tally);
-	if (!work->map.foreign && read_back(work, &tally, &err) < 0 && !m->ended_early) {
+	if (!work->map.foreign && work->workload->verify_back && read_back(work, &tally, &err) < 0 &&
+	    !m->ended_early) {
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
 	}

@@ -29,10 +29,13 @@ static void init_kinds(struct mix *mix, const struct workload *workload)
 	case RW_RANDWRITE:
 	case RW_TRIM:
 	case RW_RANDTRIM:
+	case RW_TRIMWRITE:
+	case RW_RANDTRIMWRITE:
 		break;
 	}
-	trim_ppm = workload->rw == RW_TRIM || workload->rw == RW_RANDTRIM ? PPM
-									  : workload->trim_ppm;
+	/* Where a block is trimmed and then written, the write follows of itself. */
+	trim_ppm = workload->rw == RW_TRIM || workload->rw == RW_RANDTRIM ||
+				   workload_trims_first(workload) ? PPM : workload->trim_ppm;
 	mix->read_below = share_of_whole(read_ppm);
 	mix->trim_below = mix->read_below + (WHOLE - mix->read_below) * trim_ppm / PPM;
 }

@@ -267,7 +267,6 @@ static int add_whole(struct measurement *m, const struct recorder *r)
 
 	for (int op = 0; op < OP_KINDS; op++) {
 		struct op_result *result = &m->ops[op];
-		const struct histogram *service = r->service[op] ? r->service[op] : r->latency[op];
 
 		result->bytes += r->ops[op].bytes;
 		result->error_count += r->ops[op].error_count;
@@ -275,7 +274,11 @@ static int add_whole(struct measurement *m, const struct recorder *r)
 			continue;
 		result->count += r->latency[op]->count;
 		failed |= add_histogram(&result->latency, r->latency[op]);
-		failed |= add_histogram(&result->service, service);
+		/* A closed loop's are the same: one histogram is enough for both. */
+		if (r->service[op])
+			failed |= add_histogram(&result->service, r->service[op]);
+		else
+			result->service = result->latency;
 	}
 	failed |= add_histogram(&m->lateness, r->lateness);
 	add_errnos(m, r);

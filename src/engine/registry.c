@@ -11,6 +11,7 @@ const struct queue_ops *const engine_queues[] = {
 	&queue_uring,
 	&queue_aio,
 	&queue_sync,
+	&queue_mmap,
 	NULL,
 };
 
@@ -48,6 +49,8 @@ const struct queue_ops *engine_queue(const struct workload *workload, const stru
 		return queue_aio_probe(err) == 0 ? &queue_aio : NULL;
 	case ENGINE_SYNC:
 		return &queue_sync;
+	case ENGINE_MMAP:
+		return &queue_mmap;
 	}
 	err_set(err, -EINVAL, "engine %u is none of the table", workload->engine);
 	return NULL;

@@ -134,6 +134,7 @@ static void look_ahead(const struct group *group, uint64_t now_ns, struct engine
 		by_bytes |= w->runtime_ns == 0;
 		ns = total_ns > ns ? total_ns : ns;
 		bytes += w->io_size_bytes ? w->io_size_bytes :
+			 w->io_count	  ? w->io_count * w->block_bytes :
 			 w->runtime_ns	  ? 0 :
 					    work->range.size_bytes;
 	}

@@ -231,10 +231,11 @@ static void threads_start_late_and_end_together(void)
 	begin_ns = clock_now_ns(&p.clock);
 	pair_run(&p);
 	CHECK(clock_now_ns(&p.clock) - begin_ns < 2 * SECOND_NS);
-	CHECK(first_of(8192) - first_of(4096) >= 39 * MS);
-	CHECK_NEAR((double)p.m[0].duration_ns, 80e6, 20e6);
+	CHECK_EQ(p.m[1].start_ns - p.m[0].start_ns, 40 * MS);
+	CHECK(first_of(8192) >= p.m[1].start_ns);
+	CHECK(p.m[0].duration_ns >= 80 * MS);
 	CHECK(p.m[1].ops[OP_READ].count > 0);
-	CHECK(p.m[1].duration_ns < 80 * MS);
+	CHECK(p.m[1].duration_ns < 2 * SECOND_NS);
 	CHECK(!p.m[1].interrupted && !p.m[1].ended_early);
 	pair_done(&p);
 }

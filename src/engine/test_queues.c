@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/engine.h"
@@ -19,7 +21,10 @@ static struct queue *queue;
 
 static void target_is(int fd)
 {
+	struct stat st;
+
 	the_target.fd = fd;
+	the_target.info.size_bytes = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 	the_target.info.logical_block_bytes = 512;
 }
 
@@ -127,7 +132,7 @@ static void what_is_written_is_read_back(const struct queue_ops *ops)
 		CHECK_EQ(pool[i * BLOCK], DEPTH - i);
 		CHECK_EQ(pool[i * BLOCK + BLOCK - 1], DEPTH - i);
 	}
-	CHECK(queue->facts.enter_count > 0);
+	CHECK(queue->facts.enter_count > 0 || ops == &queue_mmap);
 	queue->ops->close(queue);
 	close(the_target.fd);
 }
@@ -224,11 +229,60 @@ static void for_each(void (*test)(const struct queue_ops *))
 		test(engine_queues[i]);
 }
 
+/* Those that ask the kernel for each request, and so are told by it what was wrong. */
+static void for_each_call(void (*test)(const struct queue_ops *))
+{
+	for (size_t i = 0; engine_queues[i]; i++)
+		if (engine_queues[i] != &queue_mmap)
+			test(engine_queues[i]);
+}
+
+/* Pages that a file has no more: the request fails, and the one after it does not. */
+static void a_mapped_page_that_is_gone_is_an_error(void)
+{
+	int32_t results[DEPTH] = { 0 };
+	struct io ios[3];
+	struct sigaction before, after;
+
+	target_is(new_file(0));
+	sigaction(SIGBUS, NULL, &before);
+	if (!open_queue(&queue_mmap))
+		return;
+	CHECK_EQ(ftruncate(the_target.fd, 2 * BLOCK), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		ios[i] = request(i == 2 ? IO_WRITE : IO_READ, i);
+		ios[i].offset_bytes = i == 1 ? 4 * BLOCK : i == 2 ? 5 * BLOCK : 0;
+	}
+	exchange(ios, 3, results);
+	CHECK_EQ(results[0], BLOCK);
+	CHECK_EQ(results[1], -EIO);
+	CHECK_EQ(results[2], -EIO);
+	exchange(ios, 1, results);
+	CHECK_EQ(results[0], BLOCK);
+	queue->ops->close(queue);
+	sigaction(SIGBUS, NULL, &after);
+	CHECK(before.sa_handler == after.sa_handler);
+	close(the_target.fd);
+}
+
+static void what_cannot_be_mapped_is_refused(void)
+{
+	const struct queue_options options = { .depth_count = 1, .clock = &the_clock };
+	struct err err = { 0 };
+
+	target_is(open("/dev/null", O_RDWR));
+	the_target.info.size_bytes = BLOCK;
+	snprintf(the_target.info.spec, sizeof(the_target.info.spec), "/dev/null");
+	CHECK_EQ(queue_mmap.open(&queue, &the_target, &options, &err), -ENODEV);
+	CHECK_STR(err.text, "/dev/null cannot be mapped into memory: No such device");
+	close(the_target.fd);
+}
+
 static void all_write_and_read_back(void) { for_each(what_is_written_is_read_back); }
 static void all_sync_and_trim(void) { for_each(syncs_and_trims_give_zero); }
-static void all_keep_failures_apart(void) { for_each(a_failure_is_one_requests_own); }
-static void all_report_a_full_device(void) { for_each(a_full_device_says_so); }
-static void all_report_short_reads(void) { for_each(reading_beyond_the_end_is_short); }
+static void all_keep_failures_apart(void) { for_each_call(a_failure_is_one_requests_own); }
+static void all_report_a_full_device(void) { for_each_call(a_full_device_says_so); }
+static void all_report_short_reads(void) { for_each_call(reading_beyond_the_end_is_short); }
 
 /* An empty pipe never completes: only the deadline ends the wait. */
 static void uring_waits_until_its_deadline(void)
@@ -301,7 +355,8 @@ static void the_engine_asked_for_is_the_engine_used(void)
 	close(the_target.fd);
 }
 
-TESTS(TEST(all_write_and_read_back), TEST(all_sync_and_trim), TEST(all_keep_failures_apart),
+TESTS(TEST(a_mapped_page_that_is_gone_is_an_error), TEST(what_cannot_be_mapped_is_refused),
+      TEST(all_write_and_read_back), TEST(all_sync_and_trim), TEST(all_keep_failures_apart),
       TEST(all_report_a_full_device), TEST(all_report_short_reads),
       TEST(uring_waits_until_its_deadline), TEST(a_depth_the_kernel_refuses_is_explained),
       TEST(the_engine_asked_for_is_the_engine_used))

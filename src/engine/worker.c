@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "engine/run.h"
+#include "engine/worker_second.h"
 
 #define SPIN_NS (60 * MICROSECOND_NS)		/* waits longer than this sleep... */
 #define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
@@ -56,20 +57,24 @@ static void count_bytes(struct worker *w)
 	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
 	    w->left_bytes % w->mix.length_bytes)
 		return;
-	w->left_count = w->left_bytes / w->mix.length_bytes;
+	if (w->left_bytes / w->mix.length_bytes < w->left_count)
+		w->left_count = w->left_bytes / w->mix.length_bytes;
 	w->left_bytes = WORK_UNLIMITED;
+}
+
+static uint64_t share_or_all(const struct worker *w, uint64_t amount, uint64_t granule)
+{
+	return amount ? worker_share(amount, w->index, w->work->workload->job_count, granule) :
+			WORK_UNLIMITED;
 }
 
 static void begin_limits(struct worker *w)
 {
 	const struct workload *workload = w->work->workload;
 
-	w->left_bytes = workload->io_size_bytes ?
-				worker_share(workload->io_size_bytes, w->index, workload->job_count,
-					     workload->block_bytes) :
-				WORK_UNLIMITED;
-	w->left_count = WORK_UNLIMITED;
-	if (!workload->io_size_bytes && w->work->end_ns == NEVER_NS) {
+	w->left_bytes = share_or_all(w, workload->io_size_bytes, workload->block_bytes);
+	w->left_count = share_or_all(w, workload->io_count, 1);
+	if (!workload->io_size_bytes && !workload->io_count && w->work->end_ns == NEVER_NS) {
 		w->left_count = address_pass_count(&w->address);
 		if (w->left_count > 0)
 			return;
@@ -296,11 +301,28 @@ static void short_or_failed(struct worker *w, struct worker_slot *slot, const st
 		verify_release(&w->work->map, slot->offset_bytes, slot->length_bytes, false);
 }
 
+/* The request is done and counted; that it took so long ends the job. */
+static __attribute__((noinline)) void too_slow(struct worker *w, const struct worker_slot *slot,
+					       uint64_t latency_ns)
+{
+	if (!w->failed) {
+		w->failed = true;
+		w->failed_slot = *slot;
+		w->failed_code = -ETIMEDOUT;
+		w->failed_latency_ns = latency_ns;
+	}
+	atomic_store_explicit(&w->work->aborted, true, memory_order_relaxed);
+}
+
 static void record(struct worker *w, const struct worker_slot *slot, uint64_t end_ns)
 {
 	struct recorder *recorder = &w->recorder;
 	const enum op_kind op = op_of_kind[slot->kind];
 
+	const uint64_t latency_ns = end_ns - (w->open_loop ? slot->intended_ns : slot->submit_ns);
+
+	if (__builtin_expect(latency_ns > w->latency_ns_max, 0))
+		too_slow(w, slot, latency_ns);
 	/* An open loop's requests belong to the time they were meant for. */
 	if (!w->open_loop) {
 		recorder_add(recorder, op, slot->length_bytes, end_ns - slot->submit_ns);
@@ -336,23 +358,6 @@ static void verify_done(struct worker *w, const struct worker_slot *slot, uint32
 			     w->snapshots + (size_t)tag * w->snapshot_units, &w->tally);
 }
 
-/* False when its reply has still to go. */
-static bool end_of_transaction(struct worker *w, uint32_t tag, uint64_t end_ns)
-{
-	const struct line_slot *slot = &w->line_slots[tag];
-	const uint64_t lasted_ns = end_ns - slot->begin_ns;
-
-	if (slot->line->reply_bytes && !slot->is_reply)
-		return false;
-	if (w->recorder.measuring) {
-		w->transaction_count++;
-		w->transaction_ns += lasted_ns;
-		if (lasted_ns > w->transaction_ns_max)
-			w->transaction_ns_max = lasted_ns;
-	}
-	return true;
-}
-
 static void complete(struct worker *w, const struct io_done *done, uint64_t now_ns)
 {
 	struct worker_slot *slot = &w->slots[done->tag];
@@ -365,13 +370,17 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 	} else if (w->sync_each && slot->kind == IO_WRITE && !slot->sync_ns) {
 		w->sync_tags[w->sync_tag_count++] = done->tag;
 		return;
+	} else if (w->writes_trimmed && slot->kind == IO_TRIM) {
+		record(w, slot, end_ns);
+		w->sync_tags[w->sync_tag_count++] = done->tag;
+		return;
 	} else {
 		if (slot->sync_ns)
 			record_sync(w, slot, end_ns);
 		record(w, slot, end_ns);
 		if (w->work->map.words)
 			verify_done(w, slot, done->tag);
-		if (w->line_slots && !end_of_transaction(w, done->tag, end_ns)) {
+		if (w->line_slots && !second_is_last(w, done->tag, end_ns)) {
 			w->reply_tags[w->reply_tag_count++] = done->tag;
 			return;
 		}
@@ -380,6 +389,7 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 	if (w->work->workload->think_ns && --w->think_left == 0) {
 		w->think_left = w->work->workload->think_count ? w->work->workload->think_count : 1;
 		w->think_until_ns = end_ns + w->work->workload->think_ns;
+		w->spin_until_ns = end_ns + w->work->workload->think_spin_ns;
 	}
 }
 
@@ -468,7 +478,7 @@ static bool next_request(struct worker *w, struct io *io)
 	return true;
 }
 
-static void content(struct worker *w, struct io *io)
+void worker_content(struct worker *w, struct io *io)
 {
 	struct work *work = w->work;
 	const uint64_t generation = (uint64_t)w->index << 40 | ++w->write_count;
@@ -501,7 +511,7 @@ static void occupy(struct worker *w, struct io *io, uint64_t intended_ns, uint64
 	if (w->line_slots)
 		w->line_slots[tag] = (struct line_slot){ .line = w->drawn_line, .begin_ns = now_ns };
 	if (io->kind == IO_WRITE)
-		content(w, io);
+		worker_content(w, io);
 	else if (io->kind == IO_READ && w->work->map.words)
 		verify_snapshot(&w->work->map, io->offset_bytes, io->length_bytes,
 				w->snapshots + (size_t)tag * w->snapshot_units);
@@ -528,56 +538,10 @@ static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
 		w->backlog_ns_max = late_ns;
 }
 
-static uint32_t start_syncs(struct worker *w, uint64_t now_ns)
-{
-	uint32_t count = 0;
-
-	while (w->sync_tag_count > 0 && count < w->batch_count) {
-		const uint32_t tag = w->sync_tags[--w->sync_tag_count];
-
-		w->slots[tag].sync_ns = now_ns;
-		w->ios[count++] = (struct io){ .kind = w->sync_kind, .tag = tag };
-	}
-	return count;
-}
-
-/* The answers to what is done, each in its own place in the depth. */
-static uint32_t start_replies(struct worker *w, uint64_t now_ns)
-{
-	uint32_t count = 0;
-
-	while (w->reply_tag_count > 0 && count < w->batch_count) {
-		const uint32_t tag = w->reply_tags[--w->reply_tag_count];
-		struct worker_slot *slot = &w->slots[tag];
-		struct io *io = &w->ios[count++];
-		struct lines_request request;
-
-		lines_reply(&w->lines, w->line_slots[tag].line, (enum io_kind)slot->kind, &request);
-		w->line_slots[tag].is_reply = true;
-		*io = (struct io){
-			.kind = (uint8_t)request.kind,
-			.tag = tag,
-			.buffer = w->pool + tag * w->stride_bytes,
-			.offset_bytes = request.offset_bytes,
-			.length_bytes = request.length_bytes,
-		};
-		*slot = (struct worker_slot){
-			.submit_ns = now_ns,
-			.intended_ns = now_ns,
-			.offset_bytes = request.offset_bytes,
-			.length_bytes = request.length_bytes,
-			.kind = io->kind,
-		};
-		if (io->kind == IO_WRITE)
-			content(w, io);
-	}
-	return count;
-}
-
 /* Pushes what may start, at most a batch; returns how many. */
 static uint32_t start(struct worker *w, uint64_t now_ns)
 {
-	uint32_t count = w->reply_tag_count ? start_replies(w, now_ns) : start_syncs(w, now_ns);
+	uint32_t count = second_start(w, now_ns);
 
 	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
 		uint64_t intended_ns = w->open_loop ? pace_peek(&w->pace) : now_ns;
@@ -663,6 +627,8 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 
 	if (flying == 0 && w->is_held) {
 		sched_yield();	/* another worker writes those blocks */
+	} else if (now_ns < w->spin_until_ns && start_ns != NEVER_NS) {
+		collect(w, 0, NEVER_NS);	/* a pause that is to cost CPU time */
 	} else if (flying == 0) {
 		nap(w, start_ns);
 	} else if (start_ns == NEVER_NS) {
@@ -704,8 +670,9 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->lines.lines && !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
-	       !w->sync_each && !work->workload->think_ns && !work->map.words &&
+	return !w->lines.lines && !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM &&
+	       !w->sync_every && !w->sync_each && !work->workload->think_ns && !work->map.words &&
+	       w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 

@@ -102,7 +102,10 @@ struct worker {
 	uint8_t sync_kind;		/* enum io_kind */
 	bool end_synced;		/* the fsync behind the last write was begun */
 	bool sync_each;			/* a write is done when its sync is */
-	uint32_t *sync_tags;		/* writes done, their syncs to be pushed */
+	bool writes_trimmed;		/* each block is trimmed, then written */
+	uint64_t latency_ns_max;	/* what takes longer ends the job; UINT64_MAX = none */
+	uint64_t spin_until_ns;		/* of a pause, the part that costs CPU time */
+	uint32_t *sync_tags;		/* done by half: writes to be synced, trims to be written */
 	uint32_t sync_tag_count;
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
@@ -131,6 +134,7 @@ struct worker {
 	struct worker_slot failed_slot;
 	bool failed_in_sync;
 	int failed_code;		/* negative errno */
+	uint64_t failed_latency_ns;	/* it took longer than it may; 0 = it failed */
 	struct err err;			/* of open */
 };
 
@@ -161,6 +165,9 @@ void worker_forget_batches(struct worker *w);
 
 /* Share of an amount split evenly over jobs; the first take the rest. */
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
+
+/* Fills what a write carries. */
+void worker_content(struct worker *w, struct io *io);
 
 /* usage.c: CPU time, switches and page faults of the calling thread since worker_usage_begin. */
 void worker_usage_begin(struct worker *w);

@@ -157,6 +157,8 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		.batch_max = work->batch_count,
 		.wait_count = work->wait_count,
 		.open_loop = workload->rate_iops > 0,
+		.writes_trimmed = workload_trims_first(workload),
+		.latency_ns_max = workload->latency_ns_max ? workload->latency_ns_max : UINT64_MAX,
 		.think_left = workload->think_count ? workload->think_count : 1,
 		.stride_bytes = (work->range.block_max_bytes + PAGE_BYTES - 1) / PAGE_BYTES *
 				PAGE_BYTES,

@@ -160,7 +160,7 @@ static void set_random(struct fio_clone *clone)
 		/* Nothing random is left: it goes in order. */
 		static const enum workload_rw plain[] = {
 			[RW_RANDREAD] = RW_READ, [RW_RANDWRITE] = RW_WRITE, [RW_RANDTRIM] = RW_TRIM,
-			[RW_RANDRW] = RW_READWRITE,
+			[RW_RANDRW] = RW_READWRITE, [RW_RANDTRIMWRITE] = RW_TRIMWRITE,
 		};
 		const struct workload fresh = { .random_ppm = PPM };
 
@@ -189,6 +189,8 @@ static void set_directions(struct fio_clone *clone)
 		break;
 	case RW_TRIM:
 	case RW_RANDTRIM:
+	case RW_TRIMWRITE:
+	case RW_RANDTRIMWRITE:
 		clone->trims = true;
 		break;
 	case RW_READWRITE:
@@ -199,7 +201,7 @@ static void set_directions(struct fio_clone *clone)
 		break;
 	}
 	if (o->trimwrite)
-		fio_problem(clone->b, clone->job, "rw", "trimwrite is not supported");
+		w->rw = o->rw == RW_WRITE ? RW_TRIMWRITE : RW_RANDTRIMWRITE;
 }
 
 void fio_set_pattern(struct fio_clone *clone)

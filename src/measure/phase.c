@@ -282,8 +282,10 @@ static unsigned count_alike(const struct session *s, const char *base)
 
 void phase_name(const struct session *s, const struct workload *w, char ret[64])
 {
-	static const char *const rw[] = { "seq-read",	"seq-write",	"seq-trim",  "rand-read",
-					  "rand-write", "rand-trim",	"seq-mixed", "rand-mixed" };
+	static const char *const rw[] = { "seq-read",	"seq-write",   "seq-trim",
+					  "rand-read",	"rand-write",  "rand-trim",
+					  "seq-mixed",	"rand-mixed",  "seq-trim-write",
+					  "rand-trim-write" };
 	char size[UNITS_TEXT_BYTES], base[52];
 
 	assert(w->rw < sizeof(rw) / sizeof(rw[0]));

@@ -174,7 +174,7 @@ bool look_unwritten(const struct audit_facts *facts, struct finding *ret)
 
 static bool is_sync_engine(const struct measurement *m)
 {
-	return strcmp(m->engine, "sync") == 0;
+	return strcmp(m->engine, "sync") == 0 || strcmp(m->engine, "mmap") == 0;
 }
 
 bool look_depth(const struct audit_facts *facts, struct finding *ret)
@@ -186,8 +186,8 @@ bool look_depth(const struct audit_facts *facts, struct finding *ret)
 	if (w->depth_count < 2 || paced || facts->info->kind == TARGET_NULL)
 		return false;
 	if (is_sync_engine(m)) {
-		say(ret, "the sync engine keeps one request in flight: depth %u has no effect",
-		    w->depth_count);
+		say(ret, "the %s engine keeps one request in flight: depth %u has no effect",
+		    m->engine, w->depth_count);
 		advise(ret, "use --ioengine=io_uring or libaio, or --numjobs=%u with --iodepth=1",
 		       w->depth_count);
 		return true;

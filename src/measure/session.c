@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -138,6 +139,14 @@ static int seat_open(struct seat *seat, struct err *err)
 	return 0;
 }
 
+static bool on_same_file_system(const struct target *a, const struct target *b)
+{
+	struct stat x, y;
+
+	return a->fd >= 0 && b->fd >= 0 && fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 &&
+	       x.st_dev == y.st_dev;
+}
+
 /* Each test file found room for itself; together they may need more than there is. */
 static int check_room(const struct session *s, struct err *err)
 {
@@ -150,7 +159,7 @@ static int check_room(const struct session *s, struct err *err)
 		for (uint32_t k = 0; k < s->seat_count; k++) {
 			const struct target_info *other = &s->seats[k].target->info;
 
-			if (!other->ours || strcmp(other->mount_point, info->mount_point) != 0)
+			if (!other->ours || !on_same_file_system(s->seats[i].target, s->seats[k].target))
 				continue;
 			bytes += other->size_bytes;
 			count++;

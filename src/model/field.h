@@ -60,6 +60,7 @@ struct field {
 	int (*parse)(void *member, const char *value, struct err *err);
 	void (*print)(const void *member, struct text *ret);		/* FIELD_CUSTOM */
 	const char *metavar;		/* what help calls the value; NULL = after type and unit */
+	bool repeatable;		/* on a command line: each time adds one */
 	bool value_optional;		/* "--erase-data" or "--erase-data=X"; parse sees "" */
 	bool input_only;		/* another way to write a member that has a row of its own:
 					 * never printed ("buffered" for direct) */

@@ -13,13 +13,27 @@
 #include "model/document.h"
 #include "model/utf8.h"
 
-/* A phase's key in YAML, and how its value is read and printed. */
-struct reader;
-struct phase_row {
-	const char *name;
-	int (*read)(const struct reader *r, const struct node *value, struct phase *phase);
-	void (*print)(const struct phase *phase, struct text *ret);
+#define AT(member) .offset = offsetof(struct plan_target, member)
+#define TEXT(member) \
+	.type = FIELD_TEXT, AT(member), .room = sizeof(((struct plan_target *)NULL)->member)
+
+const struct field plan_target_fields[] = {
+	{ .name = "path", TEXT(spec), .help = "the target, as on the command line" },
+	{ .name = "name", TEXT(name), .help = "what measurements call it: on" },
+	{ .name = "size", .type = FIELD_U64, .unit = UNIT_BYTES, AT(size_bytes), .max = INT64_MAX,
+	  .help = "of our test files in a directory, together" },
+	{ .name = "files", .type = FIELD_U32, .unit = UNIT_COUNT, AT(file_count), .max = 65535,
+	  .help = "test files in a directory that make up one range" },
+	{ .name = "stripe", .type = FIELD_U64, .unit = UNIT_BYTES, AT(stripe_bytes),
+	  .max = INT64_MAX,
+	  .help = "so much of one file, then of the next; without it one after the other" },
+	{ .name = "unwritten", .type = FIELD_BOOL, AT(unwritten), .preset = "0",
+	  .help = "the test file is not written before it is measured" },
+	{ .name = NULL },
 };
+#undef AT
+#undef TEXT
+
 void plan_init(struct plan *plan)
 {
 	memset(plan, 0, sizeof(*plan));
@@ -92,6 +106,7 @@ bool plan_writes(const struct plan *plan)
 struct reader {
 	const char *name;
 	struct err *err;
+	const struct plan *plan;
 	struct workload defaults;
 	field_bits defaults_seen;
 };
@@ -216,6 +231,81 @@ static int read_fields(const struct reader *r, const struct node *mapping, struc
 	return 0;
 }
 
+static bool is_number(const char *text)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+static const char *target_name_at(const void *ctx, size_t i)
+{
+	const struct plan *plan = ctx;
+
+	return i < plan->target_count ? plan->targets[i].name : NULL;
+}
+
+static int find_target(const struct reader *r, const struct node *node, const char *text,
+		       uint32_t *ret)
+{
+	const size_t count = r->plan->target_count ? r->plan->target_count : 1;
+	const unsigned long number = is_number(text) ? strtoul(text, NULL, 10) : count;
+	const char *nearest;
+
+	for (size_t i = 0; i < r->plan->target_count; i++) {
+		if (strcmp(r->plan->targets[i].name, text) != 0)
+			continue;
+		*ret = (uint32_t)i;
+		return 0;
+	}
+	if (is_number(text) && number < count) {
+		*ret = (uint32_t)number;
+		return 0;
+	}
+	if (is_number(text))
+		return document_fail(r->name, node, r->err, -EINVAL,
+				     "on: there is no target %s; they count from 0 to %zu", text,
+				     count - 1);
+	nearest = text_nearest(text, target_name_at, r->plan);
+	return document_fail(r->name, node, r->err, -EINVAL, "on: no target is called '%s'%s%s%s",
+			     text, nearest && *nearest ? "; did you mean '" : "",
+			     nearest && *nearest ? nearest : "", nearest && *nearest ? "'?" : "");
+}
+
+static int read_on(const struct reader *r, const struct node *value, struct phase *phase)
+{
+	struct text text = TEXT_INIT;
+	int result = scalar(r, value, "on", &text);
+
+	if (result == 0)
+		result = find_target(r, value, text_string(&text), &phase->target_index);
+	text_done(&text);
+	return result;
+}
+
+static int read_ends_group(const struct reader *r, const struct node *value, struct phase *phase)
+{
+	static const struct field flag = { .name = "ends-group", .type = FIELD_BOOL };
+
+	return set_field(r, value, &flag, &phase->ends_group);
+}
+
+/* What a measurement says beside its workload. */
+static const struct {
+	const char *name;
+	int (*read)(const struct reader *r, const struct node *value, struct phase *phase);
+} place_rows[] = {
+	{ "on", read_on },
+	{ "ends-group", read_ends_group },
+};
+
+static int read_measure_key(const struct reader *r, const struct node *key, struct into *into,
+			    struct phase *phase)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(place_rows); i++)
+		if (strcmp(place_rows[i].name, key->text) == 0)
+			return place_rows[i].read(r, key->next, phase);
+	return read_field(r, key, into);
+}
+
 static int read_measure(const struct reader *r, const struct node *value, struct phase *phase)
 {
 	struct into into = { workload_fields, &phase->workload, 0 };
@@ -225,84 +315,14 @@ static int read_measure(const struct reader *r, const struct node *value, struct
 	if (result < 0)
 		return result;
 	phase->workload = r->defaults;
-	result = read_fields(r, value, &into);
+	for (const struct node *key = value->first; result == 0 && key; key = key->next->next)
+		result = read_measure_key(r, key, &into, phase);
 	if (result < 0)
 		return result;
 	workload_settle(&phase->workload, into.seen | r->defaults_seen);
 	if (workload_check(&phase->workload, &err) < 0)
 		return document_fail(r->name, value, r->err, err.code, "%s", err.text);
 	return 0;
-}
-
-/* Letters, digits and what has no meaning to YAML within a word. */
-static bool is_plain(const char *text)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   "_./+=,;%-:";
-	const size_t length = strlen(text);
-
-	return length && strspn(text, safe) == length && !strchr("-:,%=", text[0]) &&
-	       text[length - 1] != ':';
-}
-
-/* What a YAML reader passes through between double quotes as it stands. */
-static bool is_quotable(uint32_t code)
-{
-	return (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code < 0x2028) ||
-	       (code > 0x2029 && code < 0xfeff) || (code >= 0xff00 && code < 0xfffe) ||
-	       code >= 0x10000;
-}
-
-/* Plain where it can be, else double-quoted; "${" is "$${", so that it comes back as it is. */
-static void print_scalar(const char *text, struct text *ret)
-{
-	uint32_t code = 0;
-	size_t bytes;
-
-	if (is_plain(text)) {
-		text_add(ret, "%s", text);
-		return;
-	}
-	text_add(ret, "\"");
-	for (; *text; text += bytes) {
-		bytes = utf8_decode(text, &code);
-		assert(bytes > 0);	/* fields and targets are UTF-8 */
-		if (!is_quotable(code))
-			text_add(ret, "\\u%04x", code);
-		else if (code == '"' || code == '\\')
-			text_add(ret, "\\%c", *text);
-		else if (code == '$' && text[1] == '{')
-			text_add(ret, "$$");
-		else
-			text_add_bytes(ret, text, bytes);
-	}
-	text_add(ret, "\"");
-}
-
-static void print_field(const struct field *field, const void *noun, struct text *ret)
-{
-	struct text value = TEXT_INIT;
-
-	field_print(field, noun, &value);
-	text_add(ret, "      %s: ", field->name);
-	print_scalar(text_string(&value), ret);
-	text_add(ret, "\n");
-	text_done(&value);
-}
-
-/* The keys whose rows say something, the presets left out; when it ends is always said. */
-static void print_measure(const struct phase *phase, struct text *ret)
-{
-	const struct workload *w = &phase->workload;
-
-	text_add(ret, "\n");
-	for (const struct field *field = workload_fields; field->name; field++) {
-		const bool ends = strcmp(field->name, "runtime") == 0 && !w->io_size_bytes;
-		const bool shown = strcmp(field->name, "rw") == 0 || ends;
-
-		if (!field->input_only && (shown || !field_is_preset(field, w)))
-			print_field(field, w, ret);
-	}
 }
 
 static int read_idle(const struct reader *r, const struct node *value, struct phase *phase)
@@ -321,13 +341,6 @@ static int read_idle(const struct reader *r, const struct node *value, struct ph
 		phase->idle_ns = ns;
 	text_done(&text);
 	return result;
-}
-
-static void print_idle(const struct phase *phase, struct text *ret)
-{
-	char time[UNITS_TEXT_BYTES];
-
-	text_add(ret, " %s\n", units_format_time_ns(phase->idle_ns, time));
 }
 
 /* A mapping of the step's fields, the value of its main field alone, or nothing. */
@@ -353,41 +366,13 @@ static int read_step(const struct reader *r, const struct node *value, struct ph
 	return result;
 }
 
-static void print_step(const struct phase *phase, struct text *ret)
-{
-	const struct step *step = &phase->step;
-	bool any = false;
-
-	for (const struct field *field = step_rows[step->kind].fields; field->name; field++) {
-		if (field_is_preset(field, step))
-			continue;
-		text_add(ret, "%s", any ? "" : "\n");
-		print_field(field, step, ret);
-		any = true;
-	}
-	if (!any)
-		text_add(ret, "\n");
-}
-
-static const struct phase_row phase_rows[] = {
-	[PHASE_MEASURE] = { "measure", read_measure, print_measure },
-	[PHASE_IDLE] = { "idle", read_idle, print_idle },
-	[PHASE_STEP] = { NULL, read_step, print_step },
-};
-
-static const char *phase_name(const struct phase *phase)
-{
-	return phase->kind == PHASE_STEP ? step_rows[phase->step.kind].name :
-					   phase_rows[phase->kind].name;
-}
-
-/* "measure", then the steps; "idle" is among them. */
+/* "measure", "together", then the steps; "idle" is among them. */
 static const char *phase_name_at(const void *ctx, size_t i)
 {
 	(void)ctx;
-	if (i == 0)
-		return phase_rows[PHASE_MEASURE].name;
-	return i <= STEP_KINDS ? step_rows[i - 1].name : NULL;
+	if (i < 2)
+		return i == 0 ? "measure" : "together";
+	return i < 2 + STEP_KINDS ? step_rows[i - 2].name : NULL;
 }
 
 static int fail_unknown_phase(const struct reader *r, const struct node *key)
@@ -408,18 +393,51 @@ static int fail_unknown_phase(const struct reader *r, const struct node *key)
 	return result;
 }
 
+static int check_one_key(const struct reader *r, const struct node *item)
+{
+	int result = expect(r, item, NODE_MAPPING, "a phase");
+
+	if (result == 0 && (!item->first || item->first->next->next))
+		return document_fail(r->name, item, r->err, -EINVAL,
+				     "a phase has one key, as in '- idle: 5s'");
+	return result;
+}
+
+/* Measurements alone: a step has the drive to itself. */
+static int read_together(const struct reader *r, const struct node *value, struct plan *plan)
+{
+	int result = expect(r, value, NODE_SEQUENCE, "together");
+
+	if (result == 0 && !value->first)
+		return document_fail(r->name, value, r->err, -EINVAL, "together is empty");
+	for (const struct node *item = value->first; result == 0 && item; item = item->next) {
+		struct phase *phase;
+
+		result = check_one_key(r, item);
+		if (result < 0)
+			return result;
+		if (strcmp(item->first->text, "measure") != 0)
+			return document_fail(r->name, item->first, r->err, -EINVAL,
+					     "together takes measurements, not '%s'",
+					     item->first->text);
+		phase = plan_add(plan, PHASE_MEASURE);
+		phase->together = item != value->first;
+		result = read_measure(r, item->first->next, phase);
+	}
+	return result;
+}
+
 static int read_phase(const struct reader *r, const struct node *item, struct plan *plan)
 {
 	const struct node *key = item->first;
-	int result = expect(r, item, NODE_MAPPING, "a phase");
+	int result = check_one_key(r, item);
 
 	if (result < 0)
 		return result;
-	if (!key || key->next->next)
-		return document_fail(r->name, item, r->err, -EINVAL,
-				     "a phase has one key, as in '- idle: 5s'");
 	if (strcmp(key->text, "measure") == 0)
 		return read_measure(r, key->next, plan_add(plan, PHASE_MEASURE));
+	if (strcmp(key->text, "together") == 0)
+		return read_together(r, key->next, plan);
 	/* "idle: 5s" is the oldest spelling, and its own kind. */
 	if (strcmp(key->text, "idle") == 0 && key->next->kind != NODE_MAPPING)
 		return read_idle(r, key->next, plan_add(plan, PHASE_IDLE));
@@ -462,6 +480,57 @@ static int read_target(struct reader *r, const struct node *value, struct plan *
 	return result;
 }
 
+static int check_target(const struct reader *r, const struct node *item, const struct plan *plan)
+{
+	const struct plan_target *target = &plan->targets[plan->target_count - 1];
+
+	if (!*target->spec)
+		return document_fail(r->name, item, r->err, -EINVAL,
+				     "a target needs a path, as in '- { path: /mnt/data }'");
+	if (is_number(target->name))
+		return document_fail(r->name, item, r->err, -EINVAL,
+				     "name: '%s' is a number, which on takes for a place in the list",
+				     target->name);
+	for (size_t i = 0; *target->name && i + 1 < plan->target_count; i++)
+		if (strcmp(plan->targets[i].name, target->name) == 0)
+			return document_fail(r->name, item, r->err, -EINVAL,
+					     "two targets are called '%s'", target->name);
+	return 0;
+}
+
+static int read_target_item(const struct reader *r, const struct node *item, struct plan *plan)
+{
+	const uint32_t index = plan_add_target(plan, "");
+	struct plan_target *target = &plan->targets[index];
+	struct into into = { plan_target_fields, target, 0 };
+	int result;
+
+	if (item->kind == NODE_SCALAR)
+		result = set_field(r, item, &plan_target_fields[0], target);
+	else
+		result = expect(r, item, NODE_MAPPING, "a target");
+	if (result == 0 && item->kind == NODE_MAPPING)
+		result = read_fields(r, item, &into);
+	return result == 0 ? check_target(r, item, plan) : result;
+}
+
+static int read_targets(struct reader *r, const struct node *value, struct plan *plan)
+{
+	int result = expect(r, value, NODE_SEQUENCE, "targets");
+
+	if (result == 0 && *plan->target)
+		return document_fail(r->name, value, r->err, -EINVAL,
+				     "target and targets exclude each other: the first of the list is "
+				     "the plan's own");
+	if (result == 0 && !value->first)
+		return document_fail(r->name, value, r->err, -EINVAL, "targets is empty");
+	for (const struct node *item = value->first; result == 0 && item; item = item->next)
+		result = read_target_item(r, item, plan);
+	if (result == 0)
+		memcpy(plan->target, plan->targets[0].spec, sizeof(plan->target));
+	return result;
+}
+
 static int read_defaults(struct reader *r, const struct node *value, struct plan *plan)
 {
 	struct into into = { workload_fields, &r->defaults, 0 };
@@ -480,6 +549,7 @@ static const struct {
 	int (*read)(struct reader *r, const struct node *value, struct plan *plan);
 } top_rows[] = {
 	{ "target", read_target },
+	{ "targets", read_targets },
 	{ "defaults", read_defaults },
 	{ "phases", read_phases },
 };
@@ -503,7 +573,7 @@ static int check_top_keys(const struct reader *r, const struct node *root)
 		nearest = text_nearest(key->text, top_name_at, NULL);
 		return document_fail(r->name, key, r->err, -EINVAL, "no key '%s'; %s%s%s", key->text,
 				     nearest ? "did you mean '"
-					     : "there are target, defaults and phases",
+					     : "there are target, targets, defaults and phases",
 				     nearest ? nearest : "", nearest ? "'?" : "");
 	}
 	return 0;
@@ -539,7 +609,7 @@ static int read_plan(struct reader *r, const struct node *root, struct plan *pla
 int plan_parse(struct plan *plan, const char *name, const char *yaml, size_t length,
 	       struct err *err)
 {
-	struct reader r = { .name = name, .err = err };
+	struct reader r = { .name = name, .err = err, .plan = plan };
 	struct node *root = NULL;
 	int result;
 
@@ -570,21 +640,4 @@ int plan_load(struct plan *plan, const char *path, struct err *err)
 	if (ferror(file))
 		return err_errno(err, -errno, "%s", path);
 	return plan_parse(plan, path, yaml, length, err);
-}
-
-void plan_print(const struct plan *plan, struct text *ret)
-{
-	if (*plan->target) {
-		text_add(ret, "target: ");
-		print_scalar(plan->target, ret);
-		text_add(ret, "\n");
-	}
-	text_add(ret, "phases:\n");
-	for (size_t i = 0; i < plan->phase_count; i++) {
-		const struct phase *phase = &plan->phases[i];
-
-		assert((size_t)phase->kind < ARRAY_COUNT(phase_rows));
-		text_add(ret, "  - %s:", phase_name(phase));
-		phase_rows[phase->kind].print(phase, ret);
-	}
 }

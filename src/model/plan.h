@@ -13,6 +13,15 @@
  *	  - fill: { times: 2, bs: 128k }
  *	  - trim:
  *
+ * With several targets, and measurements that run together:
+ *	targets:
+ *	  - /mnt/data
+ *	  - { path: /mnt/log, name: log, size: 4g, files: 4, stripe: 64k, unwritten: 1 }
+ *	phases:
+ *	  - together:
+ *	      - measure: { rw: randread, ends-group: 1 }
+ *	      - measure: { on: log, rw: write, start-delay: 1s }
+ *
  * Ownership: plan_init then plan_done; phases grow by plan_add.
  */
 
@@ -31,7 +40,8 @@ enum phase_kind {
  * without one all go to plan.target. Steps of the state work on the plan's own target.
  */
 struct plan_target {
-	char spec[4096];		/* "DIR", "FILE", "/dev/x", "null:...", "sim:..." */
+	char spec[4096];		/* "DIR", "FILE", "/dev/x", "null:...", "sim:...", "join:..." */
+	char name[64];			/* for `on:`; "" = none; no two the same, none a number */
 	uint64_t size_bytes;		/* of our test files together in a directory; 0 = sensible */
 	uint32_t file_count;		/* test files in a directory that make up one range; 0, 1 = one */
 	uint64_t stripe_bytes;		/* several files: so much of one, then of the next; 0 = one after the other */
@@ -56,6 +66,8 @@ struct plan {
 	struct phase *phases;
 	size_t phase_count;
 };
+
+extern const struct field plan_target_fields[];
 
 void plan_init(struct plan *plan);
 void plan_done(struct plan *plan);

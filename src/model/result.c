@@ -35,8 +35,9 @@ void measurement_init(struct measurement *m)
 void measurement_done(struct measurement *m)
 {
 	for (int kind = 0; kind < OP_KINDS; kind++) {
+		if (m->ops[kind].service != m->ops[kind].latency)
+			free(m->ops[kind].service);
 		free(m->ops[kind].latency);
-		free(m->ops[kind].service);
 	}
 	for (size_t i = 0; i < m->second_count; i++) {
 		for (int kind = 0; kind < OP_KINDS; kind++)

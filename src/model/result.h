@@ -30,7 +30,7 @@ struct op_result {
 	uint64_t bytes;
 	uint64_t error_count;
 	struct histogram *latency;	/* owned; NULL when count is 0 */
-	struct histogram *service;
+	struct histogram *service;	/* owned; may be latency itself, where both are the same */
 };
 
 /* One second (or the last part of one) of all jobs together. */

@@ -100,6 +100,11 @@ static void values_come_back_as_a_user_would_write_them(void)
 		{ "sync", "1", "sync" },
 		{ "rate-iops", "10k", "10k" },
 		{ "thinktime", "5us", "5us" },
+		{ "thinktime-spin", "5us", "5us" },
+		{ "max-latency", "10ms", "10ms" },
+		{ "number_ios", "1k", "1k" },
+		{ "rw", "randtrimwrite", "randtrimwrite" },
+		{ "ioengine", "mmap", "mmap" },
 		{ "bssplit", "4k/60:64k/40", "4k/60:64k/40" },
 		{ "bssplit", "4k/50:1k/:32k/", "4k/50:1k/25:32k/25" },
 		{ "bssplit", "4k:8k:16k", "4k/33.3333:8k/33.3333:16k/33.3334" },
@@ -137,10 +142,7 @@ static void a_wrong_value_says_what_is_right(void)
 		{ "direct", "2", "! direct: '2' is neither yes nor no; write 1 or 0" },
 		{ "buffered", "maybe", "! buffered: 'maybe' is neither yes nor no; write 1 or 0" },
 		{ "rw", "raed", "! rw: 'raed' is not one of read, write, trim, randread, randwrite, "
-				"randtrim, readwrite, randrw" },
-		{ "rw", "trimwrite", "! rw: 'trimwrite' (each block trimmed, then written) is not "
-				     "supported; a mix of trims and writes is rw=randwrite with "
-				     "rwmixtrim" },
+				"randtrim, readwrite, randrw, trimwrite, randtrimwrite" },
 		{ "bssplit", "4k/60:64k/50", "! bssplit: shares add up to 110 %, not 100 %" },
 		{ "bssplit", "4k/60", "! bssplit: shares add up to 60 %, not 100 %" },
 		{ "bssplit", "4k/100:8k/", "! bssplit: nothing is left for the part without a share" },

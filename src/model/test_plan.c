@@ -108,7 +108,7 @@ static void what_is_wrong_is_told_with_its_place(void)
 		  "(1000), with k, m, g, t or p" },
 		{ "phases:\n  - measure: { rw: raed }",
 		  "p.yaml:2:20: rw: 'raed' is not one of read, write, trim, randread, randwrite, "
-		  "randtrim, readwrite, randrw (did you mean rw=read?)" },
+		  "randtrim, readwrite, randrw, trimwrite, randtrimwrite (did you mean rw=read?)" },
 		{ "phases:\n  - measure: { rw: read, norandommap: 1 }",
 		  "p.yaml:2:14: norandommap needs a random rw, not rw=read" },
 		{ "phases:\n  - measure: { rw: read, rw: write }",
@@ -134,6 +134,30 @@ static void what_is_wrong_is_told_with_its_place(void)
 		  "p.yaml:1:9: ${TARE_TEST_UNSET} is not set in the environment" },
 		{ "target: ${TARE_TEST_EMPTY}x\nphases: [ { idle: 1s } ]",
 		  "p.yaml:1:9: ${TARE_TEST_EMPTY} is empty in the environment" },
+		{ "target: a\ntargets: [ b ]\nphases: [ { idle: 1s } ]",
+		  "p.yaml:2:10: target and targets exclude each other: the first of the list is the "
+		  "plan's own" },
+		{ "targets: []\nphases: [ { idle: 1s } ]", "p.yaml:1:10: targets is empty" },
+		{ "targets: a\nphases: [ { idle: 1s } ]", "p.yaml:1:10: targets is a list, not a text" },
+		{ "targets: [ { name: a } ]\nphases: [ { idle: 1s } ]",
+		  "p.yaml:1:12: a target needs a path, as in '- { path: /mnt/data }'" },
+		{ "targets: [ { path: a, name: 1 } ]\nphases: [ { idle: 1s } ]",
+		  "p.yaml:1:12: name: '1' is a number, which on takes for a place in the list" },
+		{ "targets: [ { path: a, name: x }, { path: b, name: x } ]\nphases: [ { idle: 1s } ]",
+		  "p.yaml:1:34: two targets are called 'x'" },
+		{ "targets: [ { path: a, nmae: x } ]\nphases: [ { idle: 1s } ]",
+		  "p.yaml:1:23: no field 'nmae'; did you mean 'name'?" },
+		{ "targets: [ a ]\nphases: [ { measure: { on: 1, rw: read } } ]",
+		  "p.yaml:2:28: on: there is no target 1; they count from 0 to 0" },
+		{ "targets: [ { path: a, name: data } ]\nphases: [ { measure: { on: dta, rw: read } } ]",
+		  "p.yaml:2:28: on: no target is called 'dta'; did you mean 'data'?" },
+		{ "target: a\nphases: [ { measure: { on: b, rw: read } } ]",
+		  "p.yaml:2:28: on: no target is called 'b'" },
+		{ "phases: [ { together: [] } ]", "p.yaml:1:23: together is empty" },
+		{ "phases: [ { together: [ { idle: 1s } ] } ]",
+		  "p.yaml:1:27: together takes measurements, not 'idle'" },
+		{ "phases: [ { together: [ { measure: { ends-group: perhaps } } ] } ]",
+		  "p.yaml:1:50: ends-group: 'perhaps' is neither yes nor no; write 1 or 0" },
 		{ "target: \"${x\"\nphases: [ { idle: 1s } ]",
 		  "p.yaml:1:9: '${' without its '}'; a '${' that is meant is '$${'" },
 	};
@@ -212,6 +236,80 @@ static void what_is_printed_reads_back_as_it_was(void)
 	text_done(&second);
 }
 
+static void several_targets_and_groups_read_back_as_they_were(void)
+{
+	static const char yaml[] =
+		"targets:\n"
+		"  - path: /mnt/data\n"
+		"  - path: /mnt/log\n"
+		"    name: log\n"
+		"    size: 4g\n"
+		"    files: 4\n"
+		"    stripe: 64k\n"
+		"    unwritten: 1\n"
+		"  - path: join:/dev/sdx:/dev/sdy\n"
+		"phases:\n"
+		"  - together:\n"
+		"      - measure:\n"
+		"          ends-group: 1\n"
+		"          rw: randread\n"
+		"          runtime: 10s\n"
+		"      - measure:\n"
+		"          on: log\n"
+		"          rw: write\n"
+		"          runtime: 10s\n"
+		"          start-delay: 500ms\n"
+		"  - measure:\n"
+		"      on: 2\n"
+		"      rw: read\n"
+		"      runtime: 10s\n"
+		"  - together:\n"
+		"      - measure:\n"
+		"          rw: read\n"
+		"          runtime: 10s\n"
+		"      - measure:\n"
+		"          rw: read\n"
+		"          runtime: 10s\n"
+		"  - idle: 5s\n";
+	struct text text = TEXT_INIT;
+
+	CHECK_EQ(parse(yaml), 0);
+	CHECK_STR(err.text, "");
+	CHECK_STR(plan.target, "/mnt/data");
+	CHECK_EQ(plan.target_count, 3);
+	CHECK_STR(plan.targets[1].spec, "/mnt/log");
+	CHECK_EQ(plan.targets[1].size_bytes, 4ull << 30);
+	CHECK_EQ(plan.targets[1].file_count, 4);
+	CHECK_EQ(plan.targets[1].stripe_bytes, 64 << 10);
+	CHECK(plan.targets[1].unwritten && !plan.targets[0].unwritten);
+	CHECK_EQ(plan.phase_count, 6);
+	CHECK(!plan.phases[0].together && plan.phases[0].ends_group);
+	CHECK(plan.phases[1].together && !plan.phases[1].ends_group);
+	CHECK_EQ(plan.phases[1].target_index, 1);
+	CHECK_EQ(plan.phases[1].workload.start_delay_ns, 500 * MILLISECOND_NS);
+	CHECK(!plan.phases[2].together);
+	CHECK_EQ(plan.phases[2].target_index, 2);
+	CHECK(!plan.phases[3].together && plan.phases[4].together);
+	plan_print(&plan, &text);
+	CHECK_STR(text_string(&text), yaml);
+	plan_done(&plan);
+	text_done(&text);
+}
+
+/* Plain names are enough, and one of them alone is a group of one. */
+static void a_list_of_paths_is_a_list_of_targets(void)
+{
+	CHECK_EQ(parse("targets: [ a, b ]\n"
+		       "phases:\n"
+		       "  - together: [ { measure: { on: 1, rw: read } } ]\n"),
+		 0);
+	CHECK_EQ(plan.target_count, 2);
+	CHECK_STR(plan.targets[1].spec, "b");
+	CHECK_EQ(plan.phases[0].target_index, 1);
+	CHECK(!plan.phases[0].together);
+	plan_done(&plan);
+}
+
 static void a_missing_file_is_named(void)
 {
 	CHECK_EQ(plan_load(&plan, "/nonexistent/p.yaml", &err), -ENOENT);
@@ -221,4 +319,5 @@ static void a_missing_file_is_named(void)
 
 TESTS(TEST(a_plan_has_a_target_defaults_and_phases), TEST(steps_of_the_state_are_phases), TEST(what_is_wrong_is_told_with_its_place),
       TEST(variables_are_taken_from_the_environment), TEST(what_is_printed_reads_back_as_it_was),
-      TEST(a_missing_file_is_named))
+      TEST(several_targets_and_groups_read_back_as_they_were),
+      TEST(a_list_of_paths_is_a_list_of_targets), TEST(a_missing_file_is_named))

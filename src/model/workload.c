@@ -9,9 +9,10 @@
 
 static const char *const rw_choices[] = {
 	"read",	     "write",	  "trim",      "randread",
-	"randwrite", "randtrim", "readwrite", "randrw",	 NULL,
+	"randwrite", "randtrim", "readwrite", "randrw",
+	"trimwrite", "randtrimwrite", NULL,
 };
-static const char *const engine_choices[] = { "auto", "io_uring", "libaio", "sync", NULL };
+static const char *const engine_choices[] = { "auto", "io_uring", "libaio", "sync", "mmap", NULL };
 static const char *const sync_choices[] = { "none", "dsync", "sync", NULL };
 static const char *const arrival_choices[] = { "linear", "poisson", NULL };
 static const char *const data_choices[] = { "random", "zero", "pattern", NULL };
@@ -35,8 +36,10 @@ const struct field workload_fields[] = {
 #define GROUP "What"
 	{ .name = "name", TEXT(name), .help = "name of the measurement in the result" , .group = GROUP },
 	{ .name = "rw", .alias = "readwrite", ENUM(rw, rw_choices), .parse = workload_parse_rw,
-	  .preset = "read", .group = GROUP,
-	  .help = "what is done: sequential or random reads, writes, trims or a mix" },
+	  .preset = "read", .group = GROUP, .metavar = "KIND",
+	  .help = "what is done: read, write, trim, readwrite (a mix) or trimwrite (each block trimmed, "
+		  "then written), in order; randread, randwrite, randtrim, randrw or randtrimwrite at "
+		  "random" },
 	{ .name = "rwmixread", U32(read_ppm, UNIT_PPM, 0, PPM), .preset = "50%", .group = GROUP,
 	  .help = "share of reads in a mix (rw=readwrite, randrw)" },
 	{ .name = "rwmixwrite", CUSTOM(read_ppm, workload_parse_write_share, NULL), .input_only = true,
@@ -94,8 +97,14 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "the same as runtime" },
 	{ .name = "ramp-time", U64(ramp_ns, UNIT_NS, 0, DAYS_NS(366)), .group = GROUP,
 	  .help = "time before measuring starts; counts against nothing" },
+	{ .name = "start-delay", .alias = "startdelay", U64(start_delay_ns, UNIT_NS, 0, DAYS_NS(366)),
+	  .group = GROUP, .help = "nothing is done for so long, counted from when the others start" },
 	{ .name = "io-size", .alias = "io-limit", U64(io_size_bytes, UNIT_BYTES, 0, INT64_MAX),
 	  .group = GROUP, .help = "end after so many bytes of all jobs together" },
+	{ .name = "io-count", .alias = "number-ios", U64(io_count, UNIT_COUNT, 0, INT64_MAX),
+	  .group = GROUP, .help = "end after so many requests of all jobs together" },
+	{ .name = "max-latency", U64(latency_ns_max, UNIT_NS, 0, DAYS_NS(1)), .group = GROUP,
+	  .help = "end with an error when a request takes longer" },
 #undef GROUP
 #define GROUP "How"
 	{ .name = "ioengine", ENUM(engine, engine_choices), .parse = workload_parse_engine, .preset = "auto",
@@ -141,6 +150,9 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "pause after thinktime-blocks requests; needs a unit" },
 	{ .name = "thinktime-blocks", U32(think_count, UNIT_COUNT, 1, UINT32_MAX), .preset = "1",
 	  .group = GROUP, .help = "requests between two pauses" },
+	{ .name = "thinktime-spin", U64(think_spin_ns, UNIT_NS, 0, DAYS_NS(1)),
+	  .parse = workload_parse_think, .group = GROUP,
+	  .help = "of thinktime, the first part: spent computing instead of asleep; needs a unit" },
 #undef GROUP
 #define GROUP "Data"
 	{ .name = "data", ENUM(data, data_choices), .preset = "random", .group = GROUP,
@@ -157,6 +169,8 @@ const struct field workload_fields[] = {
 	{ .name = "verify", BOOL(verify), .preset = "0", .group = GROUP,
 	  .help = "write checksum, offset and generation into each block, check what is read, and read "
 		  "back what was written at the end" },
+	{ .name = "do-verify", BOOL(verify_back), .preset = "1", .group = GROUP,
+	  .help = "with verify: read back at the end what was written" },
 	{ .name = "randseed", U64(seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
 	  .help = "seed of all that is random; 0 is a new one each run, kept in the result" },
 #undef GROUP
@@ -178,13 +192,19 @@ static bool was_seen(field_bits seen, const char *name)
 
 void workload_settle(struct workload *workload, field_bits seen)
 {
-	if (!was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size"))
+	if (!was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size") &&
+	    !was_seen(seen, "io-count"))
 		workload->runtime_ns = 30 * SECOND_NS;
 }
 
 static bool is_mix(const struct workload *w)
 {
 	return w->rw == RW_READWRITE || w->rw == RW_RANDRW;
+}
+
+bool workload_trims_first(const struct workload *w)
+{
+	return w->rw == RW_TRIMWRITE || w->rw == RW_RANDTRIMWRITE;
 }
 
 static bool is_trim(const struct workload *w)
@@ -225,7 +245,7 @@ bool workload_writes(const struct workload *workload)
 
 bool workload_trims(const struct workload *workload)
 {
-	return is_trim(workload) || (workload_writes(workload) && workload->trim_ppm > 0);
+	return is_trim(workload) || workload_trims_first(workload) || (workload_writes(workload) && workload->trim_ppm > 0);
 }
 
 bool workload_is_random(const struct workload *workload)
@@ -240,6 +260,7 @@ bool workload_is_random(const struct workload *workload)
 	case RW_RANDWRITE:
 	case RW_RANDTRIM:
 	case RW_RANDRW:
+	case RW_RANDTRIMWRITE:
 		return true;
 	default:
 		return false;

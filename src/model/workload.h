@@ -21,9 +21,11 @@ enum workload_rw {
 	RW_RANDTRIM,
 	RW_READWRITE,	/* sequential mix, "rw" or "readwrite" */
 	RW_RANDRW,
+	RW_TRIMWRITE,	/* each block trimmed, then written */
+	RW_RANDTRIMWRITE,
 };
 
-enum workload_engine { ENGINE_AUTO, ENGINE_IO_URING, ENGINE_LIBAIO, ENGINE_SYNC };
+enum workload_engine { ENGINE_AUTO, ENGINE_IO_URING, ENGINE_LIBAIO, ENGINE_SYNC, ENGINE_MMAP };
 enum workload_sync { SYNC_NONE, SYNC_DSYNC, SYNC_SYNC };	/* O_DSYNC, O_SYNC */
 enum workload_arrival { ARRIVAL_FIXED, ARRIVAL_POISSON };	/* of an open loop */
 enum workload_data { DATA_RANDOM, DATA_ZERO, DATA_PATTERN };
@@ -102,7 +104,9 @@ struct workload {
 	uint64_t segment_seed;		/* where they lie; 0 = by seed */
 
 	/* how much, how long */
-	uint64_t io_size_bytes;		/* ends after so much; 0 = one pass, or the runtime */
+	uint64_t io_size_bytes;		/* ends after so much of all jobs; 0 = one pass, or the runtime */
+	uint64_t io_count;		/* the same by requests; a trim and its write are one */
+	uint64_t latency_ns_max;	/* a request that takes longer ends it with an error; 0 = none */
 	uint64_t runtime_ns;		/* measured time; 0 = until io_size or one pass is done */
 	uint64_t ramp_ns;		/* before measuring starts */
 	uint64_t start_delay_ns;	/* nothing happens before, counted from the group's start */
@@ -127,6 +131,7 @@ struct workload {
 	uint32_t arrival;		/* enum workload_arrival */
 	uint64_t think_ns;		/* pause after think_count requests (closed loop) */
 	uint32_t think_count;
+	uint64_t think_spin_ns;		/* of a pause, the first part: spent computing, not asleep */
 	uint32_t burst_count;		/* open loop: requests that arrive together; 0, 1 = singly */
 
 	/* data */
@@ -135,6 +140,7 @@ struct workload {
 	uint32_t dedupe_ppm;		/* share of blocks that repeat an earlier one */
 	char pattern[128];		/* "0xdeadbeef" or "text" */
 	bool verify;			/* checksum, offset and generation in each block, read back */
+	bool verify_back;		/* verify: what was written is read back at the end */
 	uint64_t seed;			/* 0 = a new one each run, recorded in the result */
 
 	char filter[256];		/* filters over the target, e.g. "delay:read=1ms" */
@@ -154,6 +160,7 @@ void workload_settle(struct workload *workload, field_bits seen);
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */
 bool workload_trims(const struct workload *workload);
+bool workload_trims_first(const struct workload *workload);	/* a block, before it is written */
 bool workload_is_random(const struct workload *workload);
 
 /* Impossible combinations, each named in one sentence; needs no target. */

@@ -153,6 +153,13 @@ static int check_queue(const struct workload *w, struct err *err)
 	if (w->wait_count > w->depth_count)
 		return err_set(err, -EINVAL, "iodepth-batch-complete-min=%u is more than iodepth=%u",
 			       w->wait_count, w->depth_count);
+	if (w->engine == ENGINE_MMAP && w->direct)
+		return err_set(err, -EINVAL,
+			       "ioengine=mmap goes through the page cache: it needs direct=0");
+	if (w->engine == ENGINE_MMAP && w->sync)
+		return err_set(err, -EINVAL,
+			       "sync has no effect on memory that is mapped; with ioengine=mmap use "
+			       "fsync");
 	if (w->fsync_count && w->fdatasync_count)
 		return err_set(err, -EINVAL, "fsync and fdatasync exclude each other");
 	return 0;
@@ -170,6 +177,9 @@ static int check_time(const struct workload *w, struct err *err)
 			       "schedule");
 	if (!w->think_ns && w->think_count > 1)
 		return err_set(err, -EINVAL, "thinktime-blocks needs thinktime");
+	if (w->think_spin_ns > w->think_ns)
+		return err_set(err, -EINVAL, "thinktime-spin is part of thinktime, which is %s",
+			       w->think_ns ? "shorter" : "not given");
 	return 0;
 }
 
@@ -179,6 +189,8 @@ static int check_mix(const struct workload *w, struct err *err)
 
 	if (!is_mix && w->read_ppm != PPM / 2)
 		return needs(w, "rwmixread", "a mix", err);
+	if (w->trim_ppm && workload_trims_first(w))
+		return needs(w, "rwmixtrim", "writes or a mix", err);
 	if (w->trim_ppm && (w->rw == RW_TRIM || w->rw == RW_RANDTRIM || !workload_writes(w)))
 		return needs_writes(w, "rwmixtrim", err);
 	return 0;
@@ -227,6 +239,8 @@ static int check_data(const struct workload *w, struct err *err)
 
 static int check_verify(const struct workload *w, struct err *err)
 {
+	if (!w->verify && !w->verify_back)
+		return err_set(err, -EINVAL, "do-verify=0 needs verify");
 	if (!w->verify)
 		return 0;
 	if (w->data != DATA_RANDOM)

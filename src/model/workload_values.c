@@ -19,11 +19,6 @@ int workload_parse_rw(void *member, const char *value, struct err *err)
 		*(uint32_t *)member = RW_READWRITE;
 		return 0;
 	}
-	if (strcmp(value, "trimwrite") == 0 || strcmp(value, "randtrimwrite") == 0)
-		return err_set(err, -EINVAL,
-			       "'%s' (each block trimmed, then written) is not supported; a mix of "
-			       "trims and writes is rw=randwrite with rwmixtrim",
-			       value);
 	if (strchr(value, ':'))
 		return err_set(err, -EINVAL,
 			       "'%s': a number after ':' is not supported; see stride and "

@@ -301,6 +301,8 @@ static json_t *measurement_json(const struct measurement *m)
 
 	text_add(&seed, "%llu", (unsigned long long)m->seed);
 	json_put_text(ret, "name", m->name);
+	json_put_u64(ret, "group", m->group_index);
+	json_put_u64(ret, "target", m->target_index);
 	json_put(ret, "workload", workload_json(&m->workload));
 	json_put_text(ret, "seed", text_string(&seed));
 	text_done(&seed);
@@ -497,6 +499,17 @@ static json_t *measurements_json(const struct result *result)
 	return ret;
 }
 
+/* As measurements count them: the plan's own first. */
+static json_t *targets_json(const struct result *result)
+{
+	json_t *ret = json_array();
+
+	json_array_append_new(ret, report_target_json(&result->target));
+	for (size_t i = 0; i < result->more_target_count; i++)
+		json_array_append_new(ret, report_target_json(&result->more_targets[i]));
+	return ret;
+}
+
 json_t *report_result_json(const struct result *result)
 {
 	json_t *root = json_object();
@@ -510,6 +523,7 @@ json_t *report_result_json(const struct result *result)
 	json_put(root, "machine", report_machine_json(&result->machine));
 	json_put_real(root, "ceiling_iops", result->ceiling_iops > 0 ? result->ceiling_iops : NAN);
 	json_put(root, "target", report_target_json(&result->target));
+	json_put(root, "targets", targets_json(result));
 	json_put(root, "state", state_json(result));
 	json_put(root, "measurements", measurements_json(result));
 	json_put(root, "findings", findings_json(result));

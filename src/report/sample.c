@@ -41,6 +41,7 @@ static struct measurement *add_row(struct result *result, const struct sample_ro
 	struct op_result *op = &m->ops[kind];
 
 	SET(m->name, "%s", row->name);
+	m->group_index = (uint32_t)result->measurement_count - 1;
 	m->workload.rw = row->rw;
 	m->workload.block_bytes = row->block_bytes;
 	m->workload.depth_count = row->depth_count;
@@ -332,4 +333,33 @@ void sample_open_loop(struct result *ret)
 	SET(m->drive->rows[0].name, "write_amplification");
 	m->drive->rows[0].value = 1.75;
 	find(ret, &(struct finding){ "tail", SEVERITY_INVALID, "mix", "the data is wrong", "stop" });
+}
+
+void sample_group(struct result *ret)
+{
+	static const struct sample_row rows[] = {
+		{ "data", RW_RANDREAD, 4096, 16, 0, 400000, 180000, 400000 },
+		{ "log", RW_WRITE, 16384, 1, 1, 9000, 540000, 2000000 },
+		{ "after", RW_RANDREAD, 4096, 16, 0, 900000, 80000, 200000 },
+	};
+	struct target_info *second;
+
+	start(ret);
+	directory(&ret->target);
+	second = calloc(1, sizeof(*second));
+	if (!second)
+		abort();
+	second->kind = TARGET_BLOCK;
+	second->size_bytes = 2000 * GIB;
+	SET(second->spec, "/dev/nvme1n1");
+	SET(second->path, "/dev/nvme1n1");
+	SET(second->consent, "erase-data=S6Z1NJ0W7F2B");
+	disk(second);
+	SET(second->device, "nvme1n1");
+	layer(second, "nvme1n1", "disk", "");
+	ret->more_targets = second;
+	ret->more_target_count = 1;
+	for (uint32_t i = 0; i < 3; i++)
+		add_row(ret, &rows[i])->group_index = i / 2;
+	ret->measurements[1].target_index = 1;
 }

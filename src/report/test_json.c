@@ -65,6 +65,8 @@ static void a_check_has_the_promised_members(void)
 	CHECK_STR(string_at(doc, "target.kind"), "directory");
 	CHECK_STR(string_at(doc, "target.device"), "nvme0n1");
 	CHECK_STR(string_at(doc, "target.layers.0.kind"), "crypt");
+	CHECK_EQ(json_array_size(at(doc, "targets")), 1);
+	CHECK(json_equal(at(doc, "targets.0"), at(doc, "target")));
 	CHECK_STR(string_at(doc, "state.name"), "laid-out");
 	CHECK_EQ(json_array_size(at(doc, "measurements")), 9);
 	CHECK_STR(string_at(doc, "measurements.2.name"), "rand-read-4k-q32");
@@ -79,6 +81,21 @@ static void a_check_has_the_promised_members(void)
 	CHECK_STR(string_at(doc, "findings.1.severity"), "warning");
 	CHECK_STR(string_at(doc, "findings.1.measurement"), "rand-write-4k-q32");
 	CHECK(json_is_null(at(doc, "findings.2.remedy")));
+	json_decref(doc);
+}
+
+static void what_ran_together_and_where_is_told(void)
+{
+	json_t *doc = document(sample_group);
+
+	CHECK_EQ(json_array_size(at(doc, "targets")), 2);
+	CHECK_STR(string_at(doc, "targets.0.spec"), "/home");
+	CHECK_STR(string_at(doc, "targets.1.spec"), "/dev/nvme1n1");
+	CHECK_EQ(number_at(doc, "measurements.0.group"), 0);
+	CHECK_EQ(number_at(doc, "measurements.0.target"), 0);
+	CHECK_EQ(number_at(doc, "measurements.1.group"), 0);
+	CHECK_EQ(number_at(doc, "measurements.1.target"), 1);
+	CHECK_EQ(number_at(doc, "measurements.2.group"), 1);
 	json_decref(doc);
 }
 
@@ -228,8 +245,8 @@ static void walk(const json_t *value, const char *path, json_t *documented)
 		CHECK(json_object_get(documented, path) != NULL);
 		json_object_set_new(documented, path, json_true());
 	}
-	/* Options are tare-workload(5)'s to describe; the three kinds of latency have one table. */
-	if (strstr(path, ".OPTION") || strstr(path, ".service_ns") || strstr(path, ".lateness_ns"))
+	/* Options are tare-workload(5)'s to describe; latencies have one table, targets another. */
+	if (strcmp(path, "targets") == 0 || strstr(path, ".OPTION") || strstr(path, ".service_ns") || strstr(path, ".lateness_ns"))
 		return;
 	json_array_foreach(value, index, item) {
 		if (!json_is_object(item))
@@ -286,6 +303,7 @@ static void short_values_stay_in_one_line(void)
 }
 
 TESTS(TEST(a_check_has_the_promised_members),
+      TEST(what_ran_together_and_where_is_told),
       TEST(percentiles_are_numbers_and_say_how_far_they_carry),
       TEST(the_workload_is_told_by_the_names_of_its_fields),
       TEST(an_open_loop_keeps_latency_service_and_lateness_apart),

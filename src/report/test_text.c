@@ -76,6 +76,12 @@ static void a_run_tells_everything(void)
 	tell("run-open-loop.txt", sample_open_loop, &full);
 }
 
+static void what_ran_together_stands_together(void)
+{
+	tell("run-group.txt", sample_group, &full);
+	tell("run-group-plain.txt", sample_group, &plain);
+}
+
 static void plain_is_one_fact_a_line(void)
 {
 	tell("check-plain.txt", sample_device, &plain);
@@ -84,7 +90,8 @@ static void plain_is_one_fact_a_line(void)
 
 static void lines_keep_within_the_columns(const struct report_style *style)
 {
-	void (*const samples[])(struct result *) = { sample_check, sample_device, sample_open_loop };
+	void (*const samples[])(struct result *) = { sample_check, sample_device, sample_open_loop,
+						    sample_group };
 
 	for (size_t i = 0; i < ARRAY_COUNT(samples); i++) {
 		struct result result;
@@ -200,6 +207,7 @@ static void what_is_no_text_cannot_move_the_cursor(void)
 
 TESTS(TEST(a_check_on_a_terminal), TEST(a_check_into_a_pipe_in_ascii),
       TEST(a_check_of_a_failing_device), TEST(a_run_tells_everything),
+      TEST(what_ran_together_stands_together),
       TEST(plain_is_one_fact_a_line), TEST(eighty_columns_are_enough), TEST(ascii_is_ascii),
       TEST(colour_changes_nothing_but_colour), TEST(bars_are_drawn_in_eighths),
       TEST(words_wrap_where_columns_end_not_bytes), TEST(what_is_no_text_cannot_move_the_cursor))

@@ -41,6 +41,8 @@ static void add_shape(const struct workload *w, struct text *ret)
 		[RW_TRIM] = "sequential trim",	   [RW_RANDREAD] = "random read",
 		[RW_RANDWRITE] = "random write",   [RW_RANDTRIM] = "random trim",
 		[RW_READWRITE] = "sequential mix", [RW_RANDRW] = "random mix",
+		[RW_TRIMWRITE] = "sequential trim and write",
+		[RW_RANDTRIMWRITE] = "random trim and write",
 	};
 	char share[UNITS_TEXT_BYTES];
 
@@ -195,10 +197,19 @@ int text_severity_of(const struct result *result, const struct measurement *m)
 	return worst;
 }
 
+/* The table compares rows of one target that ran one after the other. */
+static bool fits_table(const struct result *result)
+{
+	for (size_t i = 0; i < result->measurement_count; i++)
+		if (text_group_count(result, i) > 1)
+			return false;
+	return result->measurement_count > 1 && result->more_target_count == 0;
+}
+
 void report_text(const struct result *result, const struct report_style *style, struct text *ret)
 {
 	const size_t start = ret->length;
-	const bool table = !style->full && result->measurement_count > 1;
+	const bool table = !style->full && fits_table(result);
 
 	if (style->plain) {
 		text_plain(result, ret);
@@ -217,7 +228,8 @@ void report_text(const struct result *result, const struct report_style *style, 
 			continue;
 		if (i > 0 || table)
 			text_add(ret, "\n");
-		text_full(m, style, ret);
+		text_group(result, i, style, ret);
+		text_full(result, m, style, ret);
 	}
 	if (ret->length > start)
 		text_add(ret, "\n");

@@ -16,7 +16,16 @@ bool text_table_shows(const struct measurement *m);
 void text_steps(const struct result *result, const struct report_style *style, struct text *ret);
 void text_steps_plain(const struct result *result, struct text *ret);
 
-void text_full(const struct measurement *m, const struct report_style *style, struct text *ret);
+/* What ran at the same time as the first of it; 1 when alone. */
+size_t text_group_count(const struct result *result, size_t first);
+/* "2 at the same time: data, log", before the first of a group. */
+void text_group(const struct result *result, size_t first, const struct report_style *style,
+		struct text *ret);
+/* Where it ran, when there are several targets; else NULL. */
+const struct target_info *text_target_of(const struct result *result, const struct measurement *m);
+
+void text_full(const struct result *result, const struct measurement *m,
+	       const struct report_style *style, struct text *ret);
 void text_findings(const struct result *result, const struct report_style *style,
 		   struct text *ret);
 void text_plain(const struct result *result, struct text *ret);

@@ -253,7 +253,21 @@ static void add_drive(const struct measurement *m, struct text *ret)
 	}
 }
 
-void text_full(const struct measurement *m, const struct report_style *style, struct text *ret)
+static void add_target(const struct result *result, const struct measurement *m,
+		       const struct report_style *style, struct text *ret)
+{
+	const struct target_info *info = text_target_of(result, m);
+	struct text spec = TEXT_INIT;
+
+	if (!info)
+		return;
+	summary_add_printable(&spec, info->spec);
+	add_line(ret, style, "target", "%s", text_string(&spec));
+	text_done(&spec);
+}
+
+void text_full(const struct result *result, const struct measurement *m,
+	       const struct report_style *style, struct text *ret)
 {
 	struct text shape = TEXT_INIT;
 	char time[UNITS_TEXT_BYTES];
@@ -263,6 +277,7 @@ void text_full(const struct measurement *m, const struct report_style *style, st
 		 layout_end(style), text_string(&shape),
 		 units_format_latency((double)m->duration_ns, time));
 	text_done(&shape);
+	add_target(result, m, style, ret);
 	add_latency_heading(style, ret);
 	for (int kind = 0; kind < OP_KINDS; kind++)
 		if (summary_has_op(m, (enum op_kind)kind))

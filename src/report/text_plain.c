@@ -68,7 +68,31 @@ static void add_open_loop(const struct measurement *m, struct text *ret)
 		add_latency(m->name, "lateness", m->lateness, ret);
 }
 
-static void add_measurement(const struct measurement *m, struct text *ret)
+static void add_place(const struct result *result, const struct measurement *m, struct text *ret)
+{
+	const struct target_info *info = text_target_of(result, m);
+	size_t count = 0;
+
+	if (info) {
+		text_add(ret, "%s target", m->name);
+		add_clean(ret, ": ", info->spec);
+		text_add(ret, "\n");
+	}
+	for (size_t i = 0; i < result->measurement_count; i++) {
+		const struct measurement *other = &result->measurements[i];
+
+		if (other == m || other->group_index != m->group_index)
+			continue;
+		if (count++ == 0)
+			text_add(ret, "%s at the same time: ", m->name);
+		text_add(ret, "%s%s", count > 1 ? ", " : "", other->name);
+	}
+	if (count)
+		text_add(ret, "\n");
+}
+
+static void add_measurement(const struct result *result, const struct measurement *m,
+			    struct text *ret)
 {
 	char a[UNITS_TEXT_BYTES];
 	struct text shape = TEXT_INIT;
@@ -76,6 +100,7 @@ static void add_measurement(const struct measurement *m, struct text *ret)
 	report_workload_text(&m->workload, &shape);
 	text_add(ret, "%s workload: %s\n", m->name, text_string(&shape));
 	text_done(&shape);
+	add_place(result, m, ret);
 	text_add(ret, "%s duration: %s\n", m->name,
 		 units_format_latency((double)m->duration_ns, a));
 	for (int kind = 0; kind < OP_KINDS; kind++)
@@ -103,7 +128,7 @@ void text_plain(const struct result *result, struct text *ret)
 {
 	text_steps_plain(result, ret);
 	for (size_t i = 0; i < result->measurement_count; i++)
-		add_measurement(&result->measurements[i], ret);
+		add_measurement(result, &result->measurements[i], ret);
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct finding *f = &result->findings[i];
 
