@@ -401,8 +401,14 @@ static enum klog_says look_at_log(struct probe *p)
 
 	if (p->klog_fd >= 0)
 		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
-	if (says != KLOG_NOTHING)
+	if (says == KLOG_DISCARD) {
+		struct trim_evidence *failed =
+			probe_say(p, RUNG_SENT, "discard", false, "the kernel's log says: %s", line);
+
+		failed->error = klog_discard_error(line, failed->layer);
+	} else if (says != KLOG_NOTHING) {
 		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
+	}
 	return says;
 }
 
@@ -417,6 +423,8 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 	const uint64_t took_ns = read_ns > call_ns ? read_ns : call_ns;
 	const enum klog_says says = look_at_log(p);
 
+	if (says == KLOG_DISCARD)
+		return PROBE_END;
 	if (says == KLOG_TROUBLE || took_ns >= FIRST_LIMIT_NS) {
 		p->report->aborted = true;
 		probe_say(
