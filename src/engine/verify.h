@@ -71,6 +71,7 @@ struct verify_pass {
 	uint32_t depth_count, length_max_bytes;
 	const struct clock *clock;
 	const volatile sig_atomic_t *stop;
+	struct op_result *ret;		/* what it read, and how long each took; latency is there */
 };
 int verify_read_back(const struct verify_map *map, const struct data *data,
 		     const struct verify_pass *pass, struct verify_tally *tally, struct err *err);

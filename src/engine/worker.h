@@ -94,6 +94,7 @@ struct worker {
 	uint32_t *reply_tags;		/* requests done, their replies to be pushed */
 	uint32_t reply_tag_count;
 	struct address address;
+	struct address *write_address;	/* owned: of a mix whose writes have their own; NULL */
 	struct pace pace;
 	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */

@@ -50,6 +50,8 @@ static void impossible_combinations_are_named(void)
 		  "random-distribution needs a random rw, not rw=write" },
 		{ "rw=randread stride=8k", "stride needs a sequential rw, not rw=randread" },
 		{ "rw=randread backwards=1", "backwards needs a sequential rw, not rw=randread" },
+		{ "rw=write own-sequences=1", "own-sequences needs a sequential mix, not rw=write" },
+		{ "rw=rw own-sequences=1", "" },
 		{ "iodepth=4 iodepth-batch=8", "iodepth-batch=8 is more than iodepth=4" },
 		{ "rw=read fsync=1", "fsync needs writes, rw=read has none" },
 		{ "rw=randtrim sync=dsync", "sync needs writes, rw=randtrim has none" },

@@ -82,6 +82,8 @@ static int check_order(const struct workload *w, struct err *err)
 		return needs(w, "percentage-random", "a random rw", err);
 	if (random && w->stride_bytes)
 		return needs(w, "stride", "a sequential rw", err);
+	if (w->own_sequences && w->rw != RW_READWRITE)
+		return needs(w, "own-sequences", "a sequential mix", err);
 	if (random && w->backwards)
 		return needs(w, "backwards", "a sequential rw", err);
 	if (w->backwards && w->write_mix.count)
