@@ -37,8 +37,9 @@ double fio_visible(double percent, double least)
 
 const char *fio_rw_name(uint32_t rw)
 {
-	static const char *const names[] = { "read",	  "write",     "trim", "randread",
-					     "randwrite", "randtrim", "rw",   "randrw" };
+	static const char *const names[] = { "read",	  "write",    "trim", "randread",
+					     "randwrite", "randtrim", "rw",   "randrw",
+					     "trimwrite", "randtrimwrite" };
 
 	assert(rw < sizeof(names) / sizeof(names[0]));
 	return names[rw];
