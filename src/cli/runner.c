@@ -78,6 +78,10 @@ static int run_plan(const struct invocation *inv, const struct runner *runner,
 		exit_code = print_result(inv, runner, &result);
 		if (inv->record[0] && record_write(files, options->recording, &result, &err) < 0)
 			exit_code = recording_failed(&err);
+		if (options->recording && options->recording->lost_count)
+			fprintf(stderr, "tare: the recording lacks %llu requests: they could not be "
+					"written in time\n",
+				(unsigned long long)options->recording->lost_count);
 	}
 	if (inv->record[0])
 		record_close(files, r == 0);

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/consent.h"
+#include "cli/maps.h"
 #include "cli/runner.h"
 #include "cli/traces.h"
 #include "cli/words.h"
@@ -16,50 +17,11 @@
 #define DEPTH_COUNT 64u
 #define POOL_BYTES (256 * MIB)		/* what buffers may take, unless a depth is asked for */
 
-/* A recorded target and where it goes. */
-struct mapping {
-	char *name, *path;		/* into the words' copy */
-};
-
+/* Recorded targets and where each goes. */
 struct mappings {
-	char *copy;			/* owned */
-	struct mapping items[FOREIGN_MAPS];
+	struct name_map items[FOREIGN_MAPS];
 	size_t count;
 };
-
-/* "A=/dev/x,B=/dev/y" */
-static int read_maps(const struct invocation *inv, struct mappings *ret, struct err *err)
-{
-	char *save = NULL;
-
-	*ret = (struct mappings){ .copy = NULL };
-	if (inv->foreign_maps.count == 0)
-		return 0;
-	ret->copy = strdup(inv->foreign_maps.words[0]);
-	if (!ret->copy)
-		return err_set(err, -ENOMEM, "no memory");
-	for (char *pair = strtok_r(ret->copy, ",", &save); pair; pair = strtok_r(NULL, ",", &save)) {
-		char *mark = strchr(pair, '=');
-
-		if (!mark || mark == pair || !mark[1])
-			return err_set(err, -EINVAL, "--map: '%s' is not NAME=PATH", pair);
-		if (ret->count == FOREIGN_MAPS)
-			return err_set(err, -ERANGE, "--map: more than %d of them", FOREIGN_MAPS);
-		*mark = '\0';
-		ret->items[ret->count++] = (struct mapping){ pair, mark + 1 };
-	}
-	return 0;
-}
-
-static int keep_map(void *member, const char *value, struct err *err)
-{
-	struct invocation *inv = member;
-
-	(void)err;
-	inv->foreign_maps.words[0] = value;
-	inv->foreign_maps.count = 1;
-	return 0;
-}
 
 static int unknown_word(const struct invocation *inv, const char *word, struct err *err)
 {
@@ -192,12 +154,13 @@ static int make_plan(struct invocation *inv, const struct trace *trace, struct p
 		     struct err *err)
 {
 	struct mappings maps;
-	int r = read_maps(inv, &maps, err);
+	int r;
 
 	plan_init(ret);
-	if (r == 0 && maps.count) {
+	maps.count = maps_split(inv, maps.items);
+	if (maps.count) {
 		r = add_mapped(inv, trace, &maps, ret, err);
-	} else if (r == 0) {
+	} else {
 		memcpy(ret->target, inv->target, sizeof(ret->target));
 		r = add_phase(inv, trace, NULL, ret, err);
 	}
@@ -207,7 +170,6 @@ static int make_plan(struct invocation *inv, const struct trace *trace, struct p
 		ret->targets = NULL;
 		ret->target_count = 0;
 	}
-	free(maps.copy);
 	if (r < 0)
 		plan_done(ret);
 	return r;
@@ -317,9 +279,6 @@ static const struct field play_fields[] = {
 };
 
 static const struct field how_fields[] = {
-	{ .name = "map", .type = FIELD_CUSTOM, .offset = 0, .parse = keep_map,
-	  .metavar = "NAME=PATH,...", .input_only = true, .group = "Target",
-	  .help = "where each recorded target goes, in place of TARGET; all words are traces then" },
 	{ .name = "print-plan", .type = FIELD_BOOL, INV(print_plan), .group = "Target",
 	  .help = "print the plan this command line amounts to, and run nothing" },
 	{ .name = "record", .type = FIELD_TEXT, INV(record),
@@ -365,14 +324,14 @@ const struct verb verb_replay = {
 		"otherwise; so are requests past its end, unless --beyond does.",
 	.positional = POSITIONAL_FOREIGN,
 	.operands = "TRACE... [TARGET]",
-	.tables = { play_fields, how_fields, consent_fields },
+	.tables = { play_fields, how_fields, map_fields, consent_fields },
 	.examples = {
 		{ "replay job.log null:", "fio's iolog at its times; the null target shows how exactly" },
 		{ "replay web.csv.gz", "what is in a trace; nothing is run" },
 		{ "replay sda /dev/sdb --erase-data=SERIAL", "sda.blktrace.0, .1, ... on another drive" },
 		{ "replay --timing=none --iodepth=32 tpcc.csv /mnt/data", "as fast as 32 at once go" },
 		{ "replay --skip=write,trim --speed=2 app.log /dev/sdb", "reads alone, twice as fast" },
-		{ "replay --map=8:0=/dev/sdb,8:16=/dev/sdc run", "each recorded device to its own" },
+		{ "replay --map=8:0=/dev/sdb --map=8:16=/dev/sdc run", "each recorded device to its own" },
 	},
 	.run = replay_run,
 };

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "base/units.h"
+#include "engine/memory.h"
 #include "engine/run.h"
 
 #define BATCH_COUNT 16u
@@ -53,6 +54,8 @@ static int set_data(struct work *work, struct err *err)
 		return work->fills ? data_init(&work->data, workload, unit_bytes, work->seed, err) :
 				     0;
 
+	if (memory_is_wanted(workload))
+		return memory_recall(work, err);
 	r = verify_unit(workload, &work->range, &unit_bytes, err);
 	if (r == 0)
 		r = data_init(&work->data, workload, unit_bytes, work->seed, err);
@@ -156,7 +159,8 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 	else if (w->failed_latency_ns)
 		tell_too_slow(m, w);
 	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
-		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
+		snprintf(m->error_text, sizeof(m->error_text), "%s: %s",
+			 kind_names[slot->kind >= IO_FSYNC ? slot->kind : w->sync_kind],
 			 strerror(-w->failed_code));
 	else if (slot->length_bytes == 0)
 		snprintf(m->error_text, sizeof(m->error_text), "the queue broke: %s",
@@ -337,7 +341,7 @@ static void verify(struct measurement *m, struct work *work)
 		return;
 	for (uint32_t i = 0; i < work->workload->job_count; i++)
 		verify_tally_add(&tally, &work->workers[i].tally);
-	if (!work->map.foreign && work->workload->verify_back &&
+	if (!work->map.foreign && !work->map.recalled && work->workload->verify_back &&
 	    read_back(m, work, &tally, &err) < 0 && !m->ended_early) {
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
@@ -345,6 +349,8 @@ static void verify(struct measurement *m, struct work *work)
 	/* Stopped while reading back: what was measured is whole, what was verified is not. */
 	m->interrupted |= work->stop && *work->stop;
 	add_verified(m, &tally);
+	if (work->memory && workload_writes(work->workload))
+		memory_keep(work);
 }
 
 void group_set_times(struct group *group, uint64_t begin_ns)
@@ -405,6 +411,7 @@ static int group_init(struct group *group, const struct engine_job *jobs,
 			work->flow = find_flow(group, work->workload);
 		work->target = jobs[i].target;
 		work->ends_group = jobs[i].ends_group;
+		work->memory = jobs[i].memory;
 		work->trace = jobs[i].trace;
 		work->measurement_index = jobs[i].measurement_index;
 		work->clock = options->clock;

@@ -47,6 +47,15 @@ void player_done(struct player *p)
 	*p = (struct player){ .due_ns = NEVER_NS };
 }
 
+uint64_t player_lasts_ns(const struct trace *trace, const struct workload *workload)
+{
+	const unsigned __int128 ns = trace->stats.duration_ns;
+
+	if (workload->replay.timing != TIMING_RECORDED)
+		return 0;
+	return (uint64_t)(ns * PPM / workload->replay.speed_ppm);
+}
+
 static uint64_t played_ns(const struct player *p, const struct trace_record *record)
 {
 	const unsigned __int128 ns = record->time_ns - p->trace->zero_ns;

@@ -44,6 +44,9 @@ int player_init(struct player *p, const struct trace *trace, const struct worklo
 		const struct engine_range *range, struct err *err);
 void player_done(struct player *p);	/* accepts a zeroed one */
 
+/* When the last request is due, from the beginning on; 0 where times do not count. */
+uint64_t player_lasts_ns(const struct trace *trace, const struct workload *workload);
+
 /* Fetches the first: its times count from begin_ns. */
 void player_begin(struct player *p, uint64_t begin_ns);
 

@@ -652,10 +652,10 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 
 	if (flying == 0 && w->is_held) {
 		sched_yield();	/* another worker writes those blocks */
-	} else if (flying == 0 && w->is_ahead) {
-		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (now_ns < w->spin_until_ns && start_ns != NEVER_NS) {
 		collect(w, 0, NEVER_NS);	/* a pause that is to cost CPU time */
+	} else if (flying == 0 && w->is_ahead) {
+		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (flying == 0) {
 		worker_nap(w, start_ns);
 	} else if (start_ns == NEVER_NS) {

@@ -50,6 +50,7 @@ struct work {
 	struct data data;
 	bool fills;				/* each write gets fresh content */
 	struct verify_map map;			/* words NULL when not verifying */
+	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
 	const struct trace *trace;		/* replayed in place of draws; NULL */
 	struct taps *taps;			/* one for each worker; NULL when nothing is recorded */
 	uint32_t measurement_index;		/* in the recording */

@@ -161,8 +161,9 @@ static int find_named(const char *name, const struct trace_format **ret, struct 
 			*ret = formats[i];
 			return 0;
 		}
-		text_add(&names, "%s%s", i ? ", " : "", formats[i]->name);
 	}
+	for (size_t i = 0; formats[i]; i++)
+		text_add(&names, "%s%s", i ? ", " : "", formats[i]->name);
 	err_set(err, -EINVAL, "no format '%s'; there are %s", name, text_string(&names));
 	text_done(&names);
 	return -EINVAL;

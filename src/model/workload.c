@@ -161,13 +161,13 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "pause after thinktime-blocks requests; needs a unit" },
 	{ .name = "thinktime-blocks", U32(think_count, UNIT_COUNT, 1, UINT32_MAX), .preset = "1",
 	  .group = GROUP, .help = "requests between two pauses" },
+	{ .name = "thinktime-spin", U64(think_spin_ns, UNIT_NS, 0, DAYS_NS(1)),
+	  .parse = workload_parse_think, .group = GROUP,
+	  .help = "of thinktime, the first part: spent computing instead of asleep; needs a unit" },
 	{ .name = "flow", U32(flow_weight, UNIT_COUNT, 0, 1000), .group = GROUP,
 	  .help = "requests of this measurement to those of its group's others with a flow" },
 	{ .name = "flow-id", U32(flow_id, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
 	  .help = "flows of different ids have nothing to do with each other" },
-	{ .name = "thinktime-spin", U64(think_spin_ns, UNIT_NS, 0, DAYS_NS(1)),
-	  .parse = workload_parse_think, .group = GROUP,
-	  .help = "of thinktime, the first part: spent computing instead of asleep; needs a unit" },
 #undef GROUP
 #define GROUP "Data"
 	{ .name = "data", ENUM(data, data_choices), .preset = "random", .group = GROUP,

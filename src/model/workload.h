@@ -176,8 +176,8 @@ bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */
 bool workload_stores(const struct workload *workload);	/* writes, in the narrow sense */
 bool workload_trims(const struct workload *workload);
-double workload_rate_per_s(const struct workload *workload);	/* asked of each job; 0 = closed loop */
 bool workload_trims_first(const struct workload *workload);	/* a block, before it is written */
+double workload_rate_per_s(const struct workload *workload);	/* asked of each job; 0 = closed loop */
 bool workload_is_random(const struct workload *workload);
 
 /* Impossible combinations, each named in one sentence; needs no target. */

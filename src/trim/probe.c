@@ -41,9 +41,8 @@ struct trim_evidence *probe_say(struct probe *p, enum trim_rung rung, const char
 
 int probe_failed(struct probe *p, enum trim_rung rung, const char *code, const struct err *err)
 {
-	struct trim_evidence *evidence =
-		probe_say(p, rung, code, false, "%s%s%s", err->text, err->hint[0] ? "; " : "",
-			  err->hint);
+	struct trim_evidence *evidence = probe_say(p, rung, code, false, "%s%s%s", err->text,
+						   err->hint[0] ? "; " : "", err->hint);
 
 	evidence->error = err->code;
 	return PROBE_END;
@@ -104,6 +103,8 @@ static void done(struct probe *p)
 	if (p->queue)
 		p->queue->ops->close(p->queue);
 	place_done(&p->place);
+	for (uint32_t i = 1; p->by_file && i < p->spread.count; i++)
+		target_close(p->files[i]);
 	target_close(p->target);
 	free(p->extents.list);
 	free(p->buffer);

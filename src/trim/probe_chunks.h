@@ -15,7 +15,7 @@
 
 struct chunk {
 	uint64_t logical_bytes, length_bytes, stripe_bytes;
-	uint64_t profile;		/* BTRFS_BLOCK_GROUP_ bits */
+	uint64_t profile; /* BTRFS_BLOCK_GROUP_ bits */
 	uint32_t stripe_count, sub_count;
 	struct {
 		uint64_t device_id, offset_bytes;
@@ -23,7 +23,7 @@ struct chunk {
 };
 
 struct chunks {
-	struct chunk *list;		/* by logical_bytes; the caller's to free */
+	struct chunk *list; /* by logical_bytes; the caller's to free */
 	size_t count;
 };
 
@@ -43,6 +43,9 @@ struct chunk_places {
 /* -EOPNOTSUPP with the profile's name for RAID5 and RAID6; -ERANGE where no chunk is. */
 int chunks_find(const struct chunks *chunks, uint64_t logical_bytes, struct chunk_places *ret,
 		struct err *err);
+
+/* Bytes that wait in the queue of asynchronous discards; 0 when that is not told. */
+uint64_t chunks_discardable(int fd);
 
 /* The kernel's name of the device with that id ("sda2"); -ENODEV. */
 int chunks_device(int fd, uint64_t device_id, char *name, size_t name_bytes);

@@ -52,9 +52,12 @@ static bool item_bytes(const struct space_item *item, int file_fd, uint64_t *ret
 	struct stat st;
 
 	switch (item->kind) {
-	case SPACE_BACKING: return backing_bytes(item->layer, ret);
-	case SPACE_THIN: return thin_bytes(item->layer, ret);
-	case SPACE_FILE: return fstat(file_fd, &st) == 0 && blocks_of(&st, ret);
+	case SPACE_BACKING:
+		return backing_bytes(item->layer, ret);
+	case SPACE_THIN:
+		return thin_bytes(item->layer, ret);
+	case SPACE_FILE:
+		return fstat(file_fd, &st) == 0 && blocks_of(&st, ret);
 	}
 	return false;
 }
@@ -110,7 +113,8 @@ void space_end(const struct space *before, struct trim_report *report, int file_
 		uint64_t now = 0;
 		int64_t less;
 
-		if (!item_bytes(item, file_fd, &now))
+		/* What never held our data, by its own account, tells nothing of it (FUSE). */
+		if (item->before_bytes < asked_bytes || !item_bytes(item, file_fd, &now))
 			continue;
 		less = (int64_t)(item->before_bytes - now);
 		evidence = trim_report_add(report, RUNG_EFFECT, "space", item->layer);

@@ -5,7 +5,7 @@
  * prints what was seen: one line for each piece of evidence, layer and size. For device tests.
  *
  *	probe_trim [--sizes=4k,1m] [--quiet=100ms] [--online=2s] [--after=0,1s] [--erase-data=NAME]
- *		   [--hold=DOING] PLACE
+ *		   [--by-deletion] [--hold=DOING] PLACE
  *
  * --hold stops where the probe says that it is DOING so, until killed.
  */
@@ -62,6 +62,8 @@ static void option(struct trim_probe_options *o, char *word)
 		units_parse_time_ns(value, &o->online_ns, NULL);
 	} else if (strncmp(word, "--erase-data=", 13) == 0) {
 		o->erase_serial = value;
+	} else if (strcmp(word, "--by-deletion") == 0) {
+		o->by_deletion = true;
 	} else if (strncmp(word, "--hold=", 7) == 0) {
 		hold_at = value;
 	}
@@ -82,7 +84,8 @@ static void print_evidence(void)
 	for (uint32_t i = 0; i < report.evidence_count; i++) {
 		const struct trim_evidence *e = &report.evidence[i];
 
-		printf("evidence %s layer=%s ok=%d error=%d bytes=%llu content='%s' after_ms=%llu: %s\n",
+		printf("evidence %s layer=%s ok=%d error=%d bytes=%llu content='%s' after_ms=%llu: "
+		       "%s\n",
 		       e->code, e->layer, e->ok, e->error, (unsigned long long)e->bytes,
 		       trim_content_names[e->content],
 		       (unsigned long long)(e->after_ns / MILLISECOND_NS), e->text);
