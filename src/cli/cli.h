@@ -124,7 +124,7 @@ struct invocation {
 	bool list_specs;
 
 	/* trim */
-	bool deep, all_mounts;
+	bool deep, all_mounts, watch;
 	uint32_t accept;		/* 1 = partial */
 };
 
@@ -157,6 +157,7 @@ const struct verb *verb_find(const char *name);	/* NULL when there is none */
 /* Option tables over struct invocation, to be named in verb.tables. */
 extern const struct field common_fields[];	/* every verb has them; not to be named */
 extern const struct field consent_fields[];	/* --erase-data, --expendable */
+extern const struct field erase_fields[];	/* --erase-data alone */
 extern const struct field check_fields[];	/* --quick, --long, --size */
 extern const struct field foreign_fields[];	/* --exact, --print-plan */
 extern const struct field run_fields[];		/* --filename, --print-plan */

@@ -38,11 +38,19 @@ static int parse_erase(void *member, const char *value, struct err *err)
 	return 0;
 }
 
+#define ERASE_DATA                                                                                \
+	{ .name = "erase-data", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_erase,           \
+	  .metavar = "SERIAL", .value_optional = true, .input_only = true, .group = "Consent",     \
+	  .help = "let a block device be written, erasing it; the serial number names it in "      \
+		  "scripts, without it the terminal asks" }
+
+const struct field erase_fields[] = {
+	ERASE_DATA,
+	{ .name = NULL },
+};
+
 const struct field consent_fields[] = {
-	{ .name = "erase-data", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_erase,
-	  .metavar = "SERIAL", .value_optional = true, .input_only = true, .group = "Consent",
-	  .help = "let a block device be written, erasing it; the serial number names it in scripts, "
-		  "without it the terminal asks" },
+	ERASE_DATA,
 	{ .name = "expendable", TEXT(expendable), .metavar = "FILE", .group = "Consent",
 	  .help = "let this existing file be overwritten" },
 	{ .name = NULL },

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "base/units.h"
+#include "engine/memory.h"
 #include "engine/run.h"
 
 #define BATCH_COUNT 16u
@@ -53,6 +54,8 @@ static int set_data(struct work *work, struct err *err)
 		return work->fills ? data_init(&work->data, workload, unit_bytes, work->seed, err) :
 				     0;
 
+	if (memory_is_wanted(workload))
+		return memory_recall(work, err);
 	r = verify_unit(workload, &work->range, &unit_bytes, err);
 	if (r == 0)
 		r = data_init(&work->data, workload, unit_bytes, work->seed, err);
@@ -156,7 +159,8 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 	else if (w->failed_latency_ns)
 		tell_too_slow(m, w);
 	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
-		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
+		snprintf(m->error_text, sizeof(m->error_text), "%s: %s",
+			 kind_names[slot->kind >= IO_FSYNC ? slot->kind : w->sync_kind],
 			 strerror(-w->failed_code));
 	else if (slot->length_bytes == 0)
 		snprintf(m->error_text, sizeof(m->error_text), "the queue broke: %s",
@@ -294,11 +298,18 @@ static int tell(struct measurement *m, const struct work *work, struct err *err)
 }
 
 /* Reads back on a queue of its own, with the first worker's buffers. */
-static int read_back(struct work *work, struct verify_tally *tally, struct err *err)
+static int read_back(struct measurement *m, struct work *work, struct verify_tally *tally,
+		     struct err *err)
 {
 	struct worker *w = &work->workers[0];
-	int r = worker_open(w);
+	const uint64_t start_ns = clock_now_ns(work->clock);
+	int r;
 
+	m->readback.latency = malloc(sizeof(*m->readback.latency));
+	if (!m->readback.latency)
+		return err_set(err, -ENOMEM, "verify: no memory");
+	histogram_init(m->readback.latency);
+	r = worker_open(w);
 	if (r < 0) {
 		if (err)
 			*err = w->err;
@@ -313,9 +324,11 @@ static int read_back(struct work *work, struct verify_tally *tally, struct err *
 				     .length_max_bytes = work->range.block_max_bytes,
 				     .clock = work->clock,
 				     .stop = work->stop,
+				     .ret = &m->readback,
 			     },
 			     tally, err);
 	worker_close(w);
+	m->readback_ns = clock_now_ns(work->clock) - start_ns;
 	return r;
 }
 
@@ -328,14 +341,16 @@ static void verify(struct measurement *m, struct work *work)
 		return;
 	for (uint32_t i = 0; i < work->workload->job_count; i++)
 		verify_tally_add(&tally, &work->workers[i].tally);
-	if (!work->map.foreign && work->workload->verify_back && read_back(work, &tally, &err) < 0 &&
-	    !m->ended_early) {
+	if (!work->map.foreign && !work->map.recalled && work->workload->verify_back &&
+	    read_back(m, work, &tally, &err) < 0 && !m->ended_early) {
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
 	}
 	/* Stopped while reading back: what was measured is whole, what was verified is not. */
 	m->interrupted |= work->stop && *work->stop;
 	add_verified(m, &tally);
+	if (work->memory && workload_writes(work->workload))
+		memory_keep(work);
 }
 
 void group_set_times(struct group *group, uint64_t begin_ns)
@@ -398,6 +413,7 @@ static int group_init(struct group *group, const struct engine_job *jobs,
 		work->ends_group = jobs[i].ends_group;
 		work->trace = jobs[i].trace;
 		work->measurement_index = jobs[i].measurement_index;
+		work->memory = jobs[i].memory;
 		work->clock = options->clock;
 		work->stop = options->stop;
 		r = work_init(work, options, err);

@@ -85,6 +85,13 @@ struct engine_range {
 int engine_resolve(const struct workload *workload, const struct target_info *info,
 		   struct engine_range *ret, struct err *err);
 
+/*
+ * What a run that verifies has written where: kept, so that a later one that only reads can check
+ * it. Of no use once anything else was written to the target: then free it. NULL = nothing.
+ */
+struct engine_memory;
+void engine_memory_free(struct engine_memory *memory);
+
 /* One workload of those that run together. */
 struct engine_job {
 	const struct workload *workload;
@@ -93,6 +100,11 @@ struct engine_job {
 	bool ends_group;		/* when it is done, the others end too */
 	const struct trace *trace;	/* what a workload with a trace replays, checked; else NULL */
 	uint32_t measurement_index;	/* in the recording */
+	/*
+	 * Of a run that verifies: what is known of the target. Writing fills it, in place of what it
+	 * held; reads alone, without a seed of their own, are checked by it. NULL = none is kept.
+	 */
+	struct engine_memory **memory;
 };
 
 /*

@@ -14,14 +14,14 @@
 
 struct flow {
 	uint32_t id;
-	_Atomic uint64_t count;		/* requests begun */
-	_Atomic uint64_t weight;	/* of the workers that still run */
+	_Atomic uint64_t count;	 /* requests begun */
+	_Atomic uint64_t weight; /* of the workers that still run */
 };
 
 struct flow_part {
 	struct flow *flow;
 	uint32_t weight;
-	uint64_t count;			/* requests this worker has begun */
+	uint64_t count; /* requests this worker has begun */
 };
 
 /* Has it begun more than its share of the requests? Whole rounds are compared. */
@@ -32,8 +32,9 @@ static inline bool flow_ahead(const struct flow_part *part)
 	if (!part->flow)
 		return false;
 	weight = atomic_load_explicit(&part->flow->weight, memory_order_relaxed);
-	return weight && part->count / part->weight >
-				 atomic_load_explicit(&part->flow->count, memory_order_relaxed) / weight;
+	return weight &&
+	       part->count / part->weight >
+		       atomic_load_explicit(&part->flow->count, memory_order_relaxed) / weight;
 }
 
 static inline void flow_add(struct flow_part *part)

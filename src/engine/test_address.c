@@ -345,6 +345,26 @@ static void pareto_shares_are_as_named(void)
 }
 
 /* Standard deviation of 10 % of the range around its middle, before it is scattered. */
+/* A stride is left when it would reach the last block but one, and the next begins a block later. */
+static void strides_wrap_a_block_later(void)
+{
+	static const uint64_t want[] = { 0, 3, 6, 1, 4, 7, 2, 5, 3, 6, 4, 7, 5, 6, 7, 8, 9, 0, 3 };
+	struct workload w = workload_of(RW_READ);
+
+	w.stride_bytes = 3 * ALIGN;
+	w.stride_wraps = true;
+	init(&w, 10 * ALIGN, ALIGN);
+	CHECK_EQ(address_pass_count(&a), 10);
+	for (size_t i = 0; i < ARRAY_COUNT(want); i++)
+		CHECK_EQ(next_unit(&a, ALIGN, ALIGN), want[i]);
+
+	/* With few blocks it is one after the other. */
+	w.stride_bytes = 17 * ALIGN;
+	init(&w, 5 * ALIGN, ALIGN);
+	for (uint64_t i = 0; i < 7; i++)
+		CHECK_EQ(next_unit(&a, ALIGN, ALIGN), i % 5);
+}
+
 static void normal_shares_are_those_of_the_bell(void)
 {
 	struct workload w = workload_of(RW_RANDREAD);
@@ -544,6 +564,7 @@ TESTS(
 	TEST(jobs_together_cover_the_range_once),
 	TEST(random_with_repetition_starts_at_any_aligned_place_equally),
 	TEST(sequential_forwards_backwards_and_by_strides),
+	TEST(strides_wrap_a_block_later),
 	TEST(sequential_requests_of_several_sizes_lie_end_to_end),
 	TEST(random_ppm_mixes_jumps_with_runs),
 	TEST(zipf_ranks_have_their_probabilities),

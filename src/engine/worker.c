@@ -443,6 +443,7 @@ static void draw_of_lines(struct worker *w, struct io *io)
 
 static void draw(struct worker *w, struct io *io)
 {
+	struct address *address = &w->address;
 	uint32_t length_bytes;
 
 	if (w->is_replay) {
@@ -454,7 +455,9 @@ static void draw(struct worker *w, struct io *io)
 		return;
 	}
 	io->kind = (uint8_t)mix_next(&w->mix, &length_bytes);
-	io->offset_bytes = address_next(&w->address, length_bytes);
+	if (w->write_address && io->kind != IO_READ)
+		address = w->write_address;
+	io->offset_bytes = address_next(address, length_bytes);
 	io->length_bytes = w->left_bytes == WORK_UNLIMITED ? length_bytes : cut(w, length_bytes);
 }
 

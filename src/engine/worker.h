@@ -53,6 +53,7 @@ struct work {
 	const struct trace *trace;		/* replayed in place of draws; NULL */
 	struct taps *taps;			/* one for each worker; NULL when nothing is recorded */
 	uint32_t measurement_index;		/* in the recording */
+	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
 	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
@@ -98,6 +99,7 @@ struct worker {
 	uint32_t *reply_tags;		/* requests done, their replies to be pushed */
 	uint32_t reply_tag_count;
 	struct address address;
+	struct address *write_address;	/* owned: of a mix whose writes have their own; NULL */
 	struct pace pace;
 	struct player player;
 	bool is_replay;			/* player, not mix, address and pace, says what comes next */

@@ -129,6 +129,7 @@ static int init_draws(struct worker *w, struct err *err)
 		.align_bytes = range->align_bytes,
 		.block_max_bytes = range->block_max_bytes,
 	};
+	int r;
 
 	if (w->is_replay)
 		return player_init(&w->player, work->trace, work->workload, range, err);
@@ -136,8 +137,15 @@ static int init_draws(struct worker *w, struct err *err)
 	if (w->lines.lines)
 		return 0;
 	mix_init(&w->mix, work->workload, random_mix(work->seed + 0x5000u + w->index));
-	return address_init(&w->address, work->workload, &where, w->index,
-			    work->workload->job_count, work->seed, err);
+	r = address_init(&w->address, work->workload, &where, w->index, work->workload->job_count,
+			 work->seed, err);
+	if (r < 0 || !work->workload->own_sequences)
+		return r;
+	w->write_address = malloc(sizeof(*w->write_address));
+	if (!w->write_address)
+		return err_set(err, -ENOMEM, "no memory for the writes' sequence");
+	*w->write_address = w->address;
+	return 0;
 }
 
 static void init_syncs(struct worker *w)
@@ -225,6 +233,7 @@ void worker_done(struct worker *w)
 	free(w->ios);
 	free(w->dones);
 	free(w->offsets);
+	free(w->write_address);
 	free(w->flying_counts);
 	free(w->snapshots);
 	*w = (struct worker){ 0 };

@@ -37,9 +37,10 @@ static void sizes_of(struct fio_clone *clone, enum fio_direction d, struct size_
 	*ret_bytes = 4096;
 	ret->count = (uint32_t)count;
 	for (uint32_t i = 0; i < count; i++) {
-		ret->sizes[i].bytes = i + 1 == count && step != sizes->low_bytes
-					      ? sizes->high_bytes / sizes->low_bytes * sizes->low_bytes
-					      : sizes->low_bytes + i * step;
+		ret->sizes[i].bytes =
+			i + 1 == count && step != sizes->low_bytes
+				? sizes->high_bytes / sizes->low_bytes * sizes->low_bytes
+				: sizes->low_bytes + i * step;
 		ret->sizes[i].ppm = PPM / (uint32_t)count + (i < PPM % count);
 	}
 }
@@ -106,8 +107,9 @@ static void set_skip(struct fio_clone *clone)
 	if (!skip)
 		return;
 	if (w->size_mix.count || w->write_mix.count) {
-		fio_problem(clone->b, clone->job, "rw", "a gap behind requests of several sizes is not "
-							"supported; give one bs");
+		fio_problem(clone->b, clone->job, "rw",
+			    "a gap behind requests of several sizes is not "
+			    "supported; give one bs");
 		return;
 	}
 	if (step == 0) {
@@ -167,8 +169,9 @@ static void set_random(struct fio_clone *clone)
 	if (w->random_ppm == 0) {
 		/* Nothing random is left: it goes in order. */
 		static const enum workload_rw plain[] = {
-			[RW_RANDREAD] = RW_READ, [RW_RANDWRITE] = RW_WRITE, [RW_RANDTRIM] = RW_TRIM,
-			[RW_RANDRW] = RW_READWRITE, [RW_RANDTRIMWRITE] = RW_TRIMWRITE,
+			[RW_RANDREAD] = RW_READ,	   [RW_RANDWRITE] = RW_WRITE,
+			[RW_RANDTRIM] = RW_TRIM,	   [RW_RANDRW] = RW_READWRITE,
+			[RW_RANDTRIMWRITE] = RW_TRIMWRITE,
 		};
 		const struct workload fresh = { .random_ppm = PPM };
 
@@ -220,6 +223,9 @@ void fio_set_pattern(struct fio_clone *clone)
 		set_random(clone);
 	else
 		set_skip(clone);
+	clone->workload->own_sequences =
+		clone->workload->rw == RW_READWRITE && clone->reads && clone->writes;
 	if (clone->job->options.bs_unaligned)
-		fio_note(clone->b, clone->job, "bs_unaligned", "sizes are multiples of the smallest");
+		fio_note(clone->b, clone->job, "bs_unaligned",
+			 "sizes are multiples of the smallest");
 }

@@ -49,8 +49,11 @@ static void jobs_run_together_until_a_stonewall(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=64k\n[a]\nnumjobs=2\n[b]\nnew_group\n[c]\n"
-			       "stonewall\nnumjobs=2\n[d]\n[e]\nwait_for_previous\nnew_group\n"), 0);
+	CHECK_EQ(TRANSLATE(
+			 &t,
+			 "@[global]\nioengine=null\nsize=64k\n[a]\nnumjobs=2\n[b]\nnew_group\n[c]\n"
+			 "stonewall\nnumjobs=2\n[d]\n[e]\nwait_for_previous\nnew_group\n"),
+		 0);
 	static const struct {
 		const char *name;
 		bool together;
@@ -78,8 +81,9 @@ static void each_job_file_waits_for_the_one_before(void)
 	struct fio_translation t;
 
 	CHECK_EQ(TRANSLATE(&t, "@[global]\nbs=8k\n[a]\nioengine=null\nsize=1m\n",
-			   "@[b]\nioengine=null\nsize=1m\n[c]\nioengine=null\nsize=1m\n", "--name=z",
-			   "--ioengine=null", "--size", "1m"), 0);
+			   "@[b]\nioengine=null\nsize=1m\n[c]\nioengine=null\nsize=1m\n",
+			   "--name=z", "--ioengine=null", "--size", "1m"),
+		 0);
 	CHECK_EQ(t.plan.phase_count, 4);
 	/* The command line's jobs come first; [global] is its file's. */
 	CHECK_STR(t.labels.jobs[0].name, "z");
@@ -97,15 +101,18 @@ static void waiting_for_a_job_is_waiting_for_its_group(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=64k\n[a]\n[b]\nwait_for=a\n[c]\nwait_for=a\n"
-			       "[d]\nwait_for=c\n"), 0);
+	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=64k\n[a]\n[b]\nwait_for=a\n[c]"
+			       "\nwait_for=a\n"
+			       "[d]\nwait_for=c\n"),
+		 0);
 	CHECK(!t.plan.phases[1].together);
 	CHECK(t.plan.phases[2].together);
 	CHECK(!t.plan.phases[3].together);
 	CHECK_EQ(t.labels.jobs[3].group_id, 0);
 	CHECK(has_note(&t, "wait_for: waits for all that runs beside 'c'"));
 	fio_translation_done(&t);
-	refused("wait_for=nobody\n[k]\nwait_for=nobody2", "wait_for: no job 'nobody2' above this one");
+	refused("wait_for=nobody\n[k]\nwait_for=nobody2",
+		"wait_for: no job 'nobody2' above this one");
 }
 
 static void an_exit_of_one_may_end_all(void)
@@ -122,8 +129,10 @@ static void files_are_shared_by_name(void)
 	struct fio_translation t;
 
 	/* Clones have files of their own; a filename is everybody's. */
-	CHECK_EQ(TRANSLATE(&t, "@[global]\ndirectory=/mnt\nsize=1m\n[a]\nnumjobs=2\n[b]\nfilename=x\n"
-			       "[c]\nfilename=x\nsize=3m\n[d]\nfilename_format=$jobname.$filenum\nnumjobs=2\n"),
+	CHECK_EQ(TRANSLATE(&t,
+			   "@[global]\ndirectory=/mnt\nsize=1m\n[a]\nnumjobs=2\n[b]\nfilename=x\n"
+			   "[c]\nfilename=x\nsize=3m\n[d]\nfilename_format=$jobname.$"
+			   "filenum\nnumjobs=2\n"),
 		 0);
 	static const uint32_t want[] = { 0, 1, 2, 2, 3, 3 };
 
@@ -149,7 +158,8 @@ static void a_made_up_name_leaves_what_is_there(void)
 	fio_translation_done(&t);
 	/* fio would make it anew for a read. */
 	CHECK_EQ(TRANSLATE(&t, "--name=j", "--filename=/mnt/1m", "--size=2m"), -EINVAL);
-	CHECK(has_problem(&t, "size: 2m do not fit into what is there (1m); fio would write the file anew"));
+	CHECK(has_problem(
+		&t, "size: 2m do not fit into what is there (1m); fio would write the file anew"));
 	fio_translation_done(&t);
 }
 
@@ -166,8 +176,19 @@ static void names_may_hold_colons(void)
 	CHECK_EQ(t.plan.targets[0].size_bytes, 8 * MIB);
 	CHECK_EQ(t.plan.targets[0].stripe_bytes, 4096);
 	fio_translation_done(&t);
-	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/dev/sda:/dev/sdb"), -EINVAL);
-	CHECK(has_problem(&t, "several existing files or devices in one job are not supported"));
+	/* Requests go to one device after the other; the smaller one has 10 GiB. */
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/dev/sda:/dev/sdb", "--rw=randread",
+			   "--bs=8k"),
+		 0);
+	CHECK_STR(t.plan.targets[0].spec, "join:/dev/sda:/dev/sdb");
+	CHECK_EQ(t.plan.targets[0].stripe_bytes, 8192);
+	CHECK_EQ(work(&t, 0)->io_size_bytes, 20 * GIB);
+	fio_translation_done(&t);
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/dev/sda:/mnt/new", "--size=1m"), -EINVAL);
+	CHECK(has_problem(&t, "filename: some of these are there and some are not"));
+	fio_translation_done(&t);
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--filename=/mnt/new:/tmp/new", "--size=1m"), -EINVAL);
+	CHECK(has_problem(&t, "filename: the files of one job are in different directories"));
 	fio_translation_done(&t);
 }
 
@@ -182,8 +203,10 @@ static void several_files_are_equal_and_taken_in_turn(void)
 		{ "nrfiles=3\nfilesize=1m\nbs=4k", 3 * MIB, 4096, 3 * MIB },
 		{ "nrfiles=3\nsize=7m\nbs=1m", 6 * MIB, MIB, 6 * MIB },
 		{ "nrfiles=2\nsize=8m\nbs=4k\nfile_service_type=sequential", 8 * MIB, 0, 8 * MIB },
-		{ "nrfiles=2\nsize=8m\nbs=4k\nfile_service_type=roundrobin:4", 8 * MIB, 16384, 8 * MIB },
-		{ "nrfiles=2\nsize=8m\nrw=randread\nfile_service_type=random", 8 * MIB, 0, 8 * MIB },
+		{ "nrfiles=2\nsize=8m\nbs=4k\nfile_service_type=roundrobin:4", 8 * MIB, 16384,
+		  8 * MIB },
+		{ "nrfiles=2\nsize=8m\nrw=randread\nfile_service_type=random", 8 * MIB, 0,
+		  8 * MIB },
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -198,8 +221,9 @@ static void several_files_are_equal_and_taken_in_turn(void)
 		fio_translation_done(&t);
 		text_done(&file);
 	}
-	refused("nrfiles=2\nioengine=psync\nfile_service_type=zipf:1.2", "file_service_type: 'zipf:1.2' is not "
-									   "supported");
+	refused("nrfiles=2\nioengine=psync\nfile_service_type=zipf:1.2",
+		"file_service_type: 'zipf:1.2' is not "
+		"supported");
 }
 
 static void sizes_and_files_are_fios(void)
@@ -217,7 +241,7 @@ static void sizes_and_files_are_fios(void)
 		{ "size=8m\nloops=2", 8 * MIB, 0, 16 * MIB },
 		{ "size=10000", 8192, 0, 8192 },
 		{ "size=1m\nio_size=10000", MIB, 0, 12288 },
-		{ "size=1m\nrw=write:8k", MIB, 0, 86 * 4096 },	/* one every 12k */
+		{ "size=1m\nrw=write:8k", MIB, 0, 86 * 4096 }, /* one every 12k */
 		{ "size=8m\noffset=1000k\noffset_align=1m", 9 * MIB, MIB, 8 * MIB },
 	};
 
@@ -243,7 +267,9 @@ static void time_ends_a_job_or_is_its_length(void)
 	CHECK_EQ(work(&t, 0)->runtime_ns, 5 * SECOND_NS);
 	CHECK_EQ(work(&t, 0)->io_size_bytes, MIB);
 	fio_translation_done(&t);
-	CHECK_EQ(TRANSLATE(&t, "--name=a", "--ioengine=null", "--size=1m", "--runtime=1m", "--time_based"), 0);
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--ioengine=null", "--size=1m", "--runtime=1m",
+			   "--time_based"),
+		 0);
 	CHECK_EQ(work(&t, 0)->runtime_ns, 60 * SECOND_NS);
 	CHECK_EQ(work(&t, 0)->io_size_bytes, 0);
 	fio_translation_done(&t);
@@ -292,7 +318,8 @@ static void sizes_of_requests_are_fios(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=64m\nrw=randrw\nbssplit=4k/60:64k/,8k\n"), 0);
+	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=64m\nrw=randrw\nbssplit=4k/60:64k/,8k\n"),
+		 0);
 	CHECK_EQ(work(&t, 0)->size_mix.count, 2);
 	CHECK_EQ(work(&t, 0)->size_mix.sizes[1].ppm, 400000);
 	CHECK_EQ(work(&t, 0)->write_mix.count, 1);
@@ -318,9 +345,10 @@ static void rates_are_each_directions(void)
 	struct fio_translation t;
 
 	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=1m\nrw=randrw\nrate_iops=100,10\n"
-			       "rate_process=poisson\n"), 0);
+			       "rate_process=poisson\n"),
+		 0);
 	CHECK_EQ(work(&t, 0)->rate_iops, 110);
-	CHECK_EQ(work(&t, 0)->read_ppm, 909091);	/* 100 of 110 */
+	CHECK_EQ(work(&t, 0)->read_ppm, 909091); /* 100 of 110 */
 	CHECK_EQ(work(&t, 0)->arrival, ARRIVAL_POISSON);
 	CHECK(has_note(&t, "rate_iops: the rates of both directions make the mix: 90.91 % reads"));
 	fio_translation_done(&t);
@@ -332,7 +360,8 @@ static void rates_are_each_directions(void)
 	CHECK_EQ(work(&t, 0)->rate_iops, 1);
 	CHECK_EQ(work(&t, 0)->rate_period_ns, 3276800000);
 	fio_translation_done(&t);
-	refused("rw=randrw\nrate_iops=,50", "rate_iops: a limit on one direction of a mix is not supported");
+	refused("rw=randrw\nrate_iops=,50",
+		"rate_iops: a limit on one direction of a mix is not supported");
 }
 
 static void engines_are_taken_for_what_they_are(void)
@@ -342,9 +371,9 @@ static void engines_are_taken_for_what_they_are(void)
 		enum workload_engine engine;
 		uint32_t depth_count;
 	} cases[] = {
-		{ "psync", ENGINE_SYNC, 1 },   { "pvsync2", ENGINE_SYNC, 1 },
+		{ "psync", ENGINE_SYNC, 1 },	{ "pvsync2", ENGINE_SYNC, 1 },
 		{ "libaio", ENGINE_LIBAIO, 8 }, { "io_uring", ENGINE_IO_URING, 8 },
-		{ "posixaio", ENGINE_AUTO, 8 },
+		{ "posixaio", ENGINE_AUTO, 8 }, { "mmap", ENGINE_MMAP, 1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -383,8 +412,11 @@ static void every_mistake_is_told_with_its_place(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[a]\nioengin=null\niodepth=0\n  rw = radnread\nthread=2x\ndirect=true\n"
-			       "bs=1.5m\n"), -EINVAL);
+	CHECK_EQ(
+		TRANSLATE(&t,
+			  "@[a]\nioengin=null\niodepth=0\n  rw = radnread\nthread=2x\ndirect=true\n"
+			  "bs=1.5m\n"),
+		-EINVAL);
 	CHECK(has_problem(&t, ":2:1: no option 'ioengin'; did you mean 'ioengine'?"));
 	CHECK(has_problem(&t, ":3:9: iodepth: 0 is not from 1 to 65536"));
 	CHECK(has_problem(&t, ":4:8: rw: 'radnread' is not one of read, write"));
@@ -403,9 +435,11 @@ static void the_grammar_is_fios(void)
 {
 	struct fio_translation t;
 
-	/* A byte-order mark, CRLF, comments behind values, blanks in names, no newline at the end. */
+	/* A byte-order mark, CRLF, comments behind values, blanks in names, no newline at the end.
+	 */
 	CHECK_EQ(TRANSLATE(&t, "@\xef\xbb\xbf[globalish]\r\nioengine=null ; engine\r\nsize=1m\r\n"
-			       "\t# whole\r\n[ a b ]\r\nrw=randread # order\r\n[a]\r\nstonewall"), 0);
+			       "\t# whole\r\n[ a b ]\r\nrw=randread # order\r\n[a]\r\nstonewall"),
+		 0);
 	CHECK_EQ(t.plan.phase_count, 2);
 	CHECK_STR(t.labels.jobs[0].name, " a b ");
 	CHECK_EQ(work(&t, 0)->rw, RW_RANDREAD);
@@ -431,7 +465,10 @@ static void keywords_are_numbers_to_reckon_with(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[a]\nioengine=null\nsize=8*$pagesize\nnumjobs=$ncpus\niodepth=(2*3)\n"), 0);
+	CHECK_EQ(
+		TRANSLATE(&t,
+			  "@[a]\nioengine=null\nsize=8*$pagesize\nnumjobs=$ncpus\niodepth=(2*3)\n"),
+		0);
 	CHECK_EQ(t.plan.phase_count, 4);
 	CHECK_EQ(work(&t, 0)->io_size_bytes, 32768);
 	CHECK_EQ(work(&t, 0)->depth_count, 6);
@@ -457,10 +494,11 @@ static void the_command_line_is_fios(void)
 	struct fio_translation t;
 
 	/* As copied from blogs: one dash, values behind blanks, flags bare. */
-	CHECK_EQ(TRANSLATE(&t, "-filename=/dev/sdb", "-direct=1", "-iodepth", "4", "-thread", "-rw=randread",
-			   "-ioengine=libaio", "-bs=16k", "-size=2G", "-numjobs=3", "-runtime=10",
-			   "-group_reporting", "-name=mytest", "--output-format=json,terse", "--minimal",
-			   "--terse-version=5"), 0);
+	CHECK_EQ(TRANSLATE(&t, "-filename=/dev/sdb", "-direct=1", "-iodepth", "4", "-thread",
+			   "-rw=randread", "-ioengine=libaio", "-bs=16k", "-size=2G", "-numjobs=3",
+			   "-runtime=10", "-group_reporting", "-name=mytest",
+			   "--output-format=json,terse", "--minimal", "--terse-version=5"),
+		 0);
 	CHECK_EQ(t.plan.phase_count, 3);
 	CHECK_EQ(work(&t, 0)->depth_count, 4);
 	CHECK_EQ(work(&t, 0)->block_bytes, 16384);
@@ -471,7 +509,8 @@ static void the_command_line_is_fios(void)
 	CHECK_EQ(t.labels.terse_version, 5);
 	CHECK_STR(fio_options_get(&t.labels.global, "bs"), "16k");
 	fio_translation_done(&t);
-	CHECK_EQ(TRANSLATE(&t, "--name=a", "--size=1m", "--rww=read", "--output-format=xml", "--client=h"),
+	CHECK_EQ(TRANSLATE(&t, "--name=a", "--size=1m", "--rww=read", "--output-format=xml",
+			   "--client=h"),
 		 -EINVAL);
 	CHECK(has_problem(&t, "--rww=read: no such option; did you mean --rw?"));
 	CHECK(has_problem(&t, "--output-format: 'xml' is not one of normal, json, json+, terse"));
@@ -480,7 +519,9 @@ static void the_command_line_is_fios(void)
 	CHECK_EQ(TRANSLATE(&t, "--bs=4k"), -EINVAL);
 	CHECK(has_problem(&t, "no job: give a job file, or --name=JOB with its options"));
 	fio_translation_done(&t);
-	CHECK_EQ(TRANSLATE(&t, "--readonly", "--name=a", "--ioengine=null", "--size=1m", "--rw=write"), -EINVAL);
+	CHECK_EQ(TRANSLATE(&t, "--readonly", "--name=a", "--ioengine=null", "--size=1m",
+			   "--rw=write"),
+		 -EINVAL);
 	CHECK(has_problem(&t, "rw: writes, and --readonly is given"));
 	fio_translation_done(&t);
 }
@@ -489,10 +530,13 @@ static void commands_can_be_shown(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "--showcmd", "@[global]\nioengine=null\nsize=1m\n[a]\nstonewall\nrw=randread\n"), 0);
+	CHECK_EQ(TRANSLATE(&t, "--showcmd",
+			   "@[global]\nioengine=null\nsize=1m\n[a]\nstonewall\nrw=randread\n"),
+		 0);
 	CHECK_EQ(t.action, FIO_SHOWCMD);
-	CHECK_STR(text_string(&t.commands),
-		  "fio --name=global --ioengine=null --size=1m --name=a --stonewall --rw=randread\n");
+	CHECK_STR(
+		text_string(&t.commands),
+		"fio --name=global --ioengine=null --size=1m --name=a --stonewall --rw=randread\n");
 	fio_translation_done(&t);
 }
 
@@ -500,9 +544,12 @@ static void data_is_what_the_file_asks(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=1m\nrw=write\nbs=8k\n[a]\nzero_buffers\n[b]\n"
-			       "buffer_pattern=0xabc\n[c]\nbuffer_pattern=\"text\"\n[d]\nbuffer_pattern=170\n"
-			       "[e]\nbuffer_compress_percentage=50\ndedupe_percentage=10\n"), 0);
+	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=1m\nrw=write\nbs=8k\n[a]\nzero_"
+			       "buffers\n[b]\n"
+			       "buffer_pattern=0xabc\n[c]\nbuffer_pattern=\"text\"\n[d]\nbuffer_"
+			       "pattern=170\n"
+			       "[e]\nbuffer_compress_percentage=50\ndedupe_percentage=10\n"),
+		 0);
 	CHECK_EQ(work(&t, 0)->data, DATA_ZERO);
 	CHECK_STR(work(&t, 1)->pattern, "0x0abc");
 	CHECK_STR(work(&t, 2)->pattern, "text");
@@ -511,15 +558,18 @@ static void data_is_what_the_file_asks(void)
 	CHECK_EQ(work(&t, 4)->dedupe_ppm, 100000);
 	CHECK(has_note(&t, "each block written is new and cannot be compressed"));
 	fio_translation_done(&t);
-	refused("rw=write\nbuffer_pattern='file'", "buffer_pattern: a pattern from a file is not supported");
+	refused("rw=write\nbuffer_pattern='file'",
+		"buffer_pattern: a pattern from a file is not supported");
 }
 
 static void reads_are_checked_against_what_the_run_wrote(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[global]\nfilename=/mnt/v\nsize=1m\nverify=md5\n[w]\nrw=write\n[r]\nstonewall\n"
-			       "rw=read\n"), 0);
+	CHECK_EQ(TRANSLATE(&t, "@[global]\nfilename=/mnt/"
+			       "v\nsize=1m\nverify=md5\n[w]\nrw=write\n[r]\nstonewall\n"
+			       "rw=read\n"),
+		 0);
 	CHECK(work(&t, 0)->verify && work(&t, 1)->verify);
 	CHECK_EQ(work(&t, 0)->seed, work(&t, 1)->seed);
 	CHECK(has_note(&t, "verify: md5: checked by tare's own header in each block"));
@@ -533,8 +583,12 @@ static void seeds_repeat_unless_told_not_to(void)
 {
 	struct fio_translation a, b;
 
-	CHECK_EQ(TRANSLATE(&a, "--name=a", "--ioengine=null", "--size=1m", "--rw=randread", "--numjobs=2"), 0);
-	CHECK_EQ(TRANSLATE(&b, "--name=a", "--ioengine=null", "--size=1m", "--rw=randread", "--randrepeat=0"), 0);
+	CHECK_EQ(TRANSLATE(&a, "--name=a", "--ioengine=null", "--size=1m", "--rw=randread",
+			   "--numjobs=2"),
+		 0);
+	CHECK_EQ(TRANSLATE(&b, "--name=a", "--ioengine=null", "--size=1m", "--rw=randread",
+			   "--randrepeat=0"),
+		 0);
 	CHECK(work(&a, 0)->seed && work(&a, 0)->seed != work(&a, 1)->seed);
 	CHECK_EQ(work(&b, 0)->seed, 0);
 	fio_translation_done(&a);
@@ -545,9 +599,11 @@ static void workers_are_pinned_as_asked(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=1m\n[a]\ncpus_allowed=0-1,3\n[b]\nnumjobs=3\n"
+	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=1m\n[a]\ncpus_allowed=0-1,3\n[b]"
+			       "\nnumjobs=3\n"
 			       "cpus_allowed=0,2\ncpus_allowed_policy=split\n[c]\ncpumask=10\n[d]\n"
-			       "numa_cpu_nodes=0-1\n"), 0);
+			       "numa_cpu_nodes=0-1\n"),
+		 0);
 	CHECK_STR(work(&t, 0)->cpus, "0-1,3");
 	CHECK_STR(work(&t, 1)->cpus, "0");
 	CHECK_STR(work(&t, 2)->cpus, "2");
@@ -561,14 +617,20 @@ static void zones_and_flows_are_kept(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[z]\nfilename=/dev/sdb\nzonemode=strided\nzonesize=256m\nzoneskip=2g\n"
-			       "flow=2\nflow_id=7\n"), 0);
+	CHECK_EQ(TRANSLATE(&t,
+			   "@[z]\nfilename=/dev/sdb\nzonemode=strided\nzonesize=256m\nzoneskip=2g\n"
+			   "flow=2\nflow_id=7\n"),
+		 0);
 	CHECK_EQ(work(&t, 0)->piece_bytes, 256 * MIB);
 	CHECK_EQ(work(&t, 0)->piece_gap_bytes, 2 * GIB);
 	CHECK_EQ(work(&t, 0)->flow_weight, 2);
 	CHECK_EQ(work(&t, 0)->flow_id, 7);
 	fio_translation_done(&t);
-	CHECK_EQ(TRANSLATE(&t, "@[z]\nfilename=/dev/sdb\nzonemode=zbd\nzonesize=1m\nsize=8z\noffset=2z\n"), 0);
+	CHECK_EQ(
+		TRANSLATE(
+			&t,
+			"@[z]\nfilename=/dev/sdb\nzonemode=zbd\nzonesize=1m\nsize=8z\noffset=2z\n"),
+		0);
 	CHECK_EQ(work(&t, 0)->offset.bytes, 2 * MIB);
 	CHECK_EQ(work(&t, 0)->size.bytes, 8 * MIB);
 	fio_translation_done(&t);
@@ -577,13 +639,48 @@ static void zones_and_flows_are_kept(void)
 	fio_translation_done(&t);
 }
 
+static void limits_are_kept(void)
+{
+	struct fio_translation t;
+
+	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=1m\nrw=randrw\nnumber_ios=5\nloops=3\n"
+			       "max_latency=10ms,5ms\nthinktime=2ms\nthinktime_spin=500\nthinktime_"
+			       "blocks=4\n"),
+		 0);
+	CHECK_EQ(work(&t, 0)->io_count, 15);
+	CHECK_EQ(work(&t, 0)->latency_ns_max, 5 * MILLISECOND_NS);
+	CHECK_EQ(work(&t, 0)->think_ns, 2 * MILLISECOND_NS);
+	CHECK_EQ(work(&t, 0)->think_spin_ns, 500 * MICROSECOND_NS);
+	CHECK_EQ(work(&t, 0)->think_count, 4);
+	fio_translation_done(&t);
+	/* A pair has one size, and both of it count the size. */
+	CHECK_EQ(
+		TRANSLATE(&t, "@[t]\nioengine=null\nrw=trimwrite\nbssplit=4k/60:64k/40\nsize=1m\n"),
+		0);
+	CHECK_EQ(work(&t, 0)->rw, RW_TRIMWRITE);
+	CHECK_EQ(work(&t, 0)->size_mix.count, 2);
+	CHECK_EQ(work(&t, 0)->write_mix.count, 0);
+	CHECK_EQ(work(&t, 0)->io_size_bytes, MIB);
+	fio_translation_done(&t);
+	/* Written now, checked by a later job. */
+	CHECK_EQ(TRANSLATE(&t, "@[global]\nfilename=/mnt/"
+			       "v\nsize=1m\nverify=meta\n[w]\nrw=write\ndo_verify=0\n"
+			       "[r]\nstonewall\nrw=read\n"),
+		 0);
+	CHECK(work(&t, 0)->verify && !work(&t, 0)->verify_back && work(&t, 1)->verify);
+	fio_translation_done(&t);
+}
+
 static void labels_carry_what_the_report_needs(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=1m\ndescription=some words\nwrite_bw_log\n"
-			       "write_lat_log=p\nlog_avg_msec=500\npercentile_list=99:50.5\nss=iops:10%\n"
-			       "unified_rw_reporting=mixed\ndisable_slat=1\nlat_percentiles=1\n"), 0);
+	CHECK_EQ(TRANSLATE(
+			 &t,
+			 "@[j]\nioengine=null\nsize=1m\ndescription=some words\nwrite_bw_log\n"
+			 "write_lat_log=p\nlog_avg_msec=500\npercentile_list=99:50.5\nss=iops:10%\n"
+			 "unified_rw_reporting=mixed\ndisable_slat=1\nlat_percentiles=1\n"),
+		 0);
 	const struct fio_job *job = &t.labels.jobs[0];
 
 	CHECK_STR(job->description, "some words");
@@ -602,11 +699,15 @@ static void labels_carry_what_the_report_needs(void)
 
 static void another_target_can_be_named(void)
 {
-	const struct fio_map maps[] = { { "/dev/nvme0n1", "/dev/sdb" }, { "/dev/nvme1n1", "null:size=1g" } };
+	const struct fio_map maps[] = { { "/dev/nvme0n1", "/dev/sdb" },
+					{ "/dev/nvme1n1", "null:size=1g" } };
 	const char *const words[] = { "--name=a", "--filename=/dev/nvme0n1", "--name=b",
 				      "--filename=/dev/nvme1n1" };
-	const struct fio_request request = { .words = words, .word_count = 4, .world = &fixture_world,
-					     .maps = maps, .map_count = 2 };
+	const struct fio_request request = { .words = words,
+					     .word_count = 4,
+					     .world = &fixture_world,
+					     .maps = maps,
+					     .map_count = 2 };
 	struct fio_translation t;
 
 	CHECK_EQ(fio_translate(&request, &t), 0);
@@ -639,7 +740,8 @@ static void too_much_is_refused(void)
 
 	text_add(&big, "@");
 	while (big.length <= FIO_FILE_BYTES_MAX + 1)
-		text_add(&big, "# a comment, and a long one at that, to fill a line of the file with\n");
+		text_add(&big,
+			 "# a comment, and a long one at that, to fill a line of the file with\n");
 	CHECK_EQ(TRANSLATE(&t, text_string(&big)), -EINVAL);
 	CHECK(has_problem(&t, "too big"));
 	fio_translation_done(&t);
@@ -651,14 +753,14 @@ TESTS(TEST(jobs_run_together_until_a_stonewall), TEST(each_job_file_waits_for_th
       TEST(waiting_for_a_job_is_waiting_for_its_group), TEST(an_exit_of_one_may_end_all),
       TEST(files_are_shared_by_name), TEST(a_made_up_name_leaves_what_is_there),
       TEST(names_may_hold_colons), TEST(several_files_are_equal_and_taken_in_turn),
-      TEST(sizes_and_files_are_fios), TEST(time_ends_a_job_or_is_its_length), TEST(addresses_are_fios),
-      TEST(sizes_of_requests_are_fios), TEST(rates_are_each_directions),
+      TEST(sizes_and_files_are_fios), TEST(time_ends_a_job_or_is_its_length),
+      TEST(addresses_are_fios), TEST(sizes_of_requests_are_fios), TEST(rates_are_each_directions),
       TEST(engines_are_taken_for_what_they_are), TEST(options_without_effect_are_noted_once),
       TEST(every_mistake_is_told_with_its_place), TEST(the_grammar_is_fios),
       TEST(included_files_are_fragments), TEST(keywords_are_numbers_to_reckon_with),
       TEST(sections_can_be_chosen), TEST(the_command_line_is_fios), TEST(commands_can_be_shown),
       TEST(data_is_what_the_file_asks), TEST(reads_are_checked_against_what_the_run_wrote),
       TEST(seeds_repeat_unless_told_not_to), TEST(workers_are_pinned_as_asked),
-      TEST(zones_and_flows_are_kept), TEST(labels_carry_what_the_report_needs),
-      TEST(another_target_can_be_named), TEST(files_are_written_before_unless_exact),
-      TEST(too_much_is_refused))
+      TEST(zones_and_flows_are_kept), TEST(limits_are_kept),
+      TEST(labels_carry_what_the_report_needs), TEST(another_target_can_be_named),
+      TEST(files_are_written_before_unless_exact), TEST(too_much_is_refused))

@@ -77,12 +77,33 @@ static void begin_wants(struct session *s, const struct plan *plan)
 	}
 }
 
+/* Reads alone can be checked when what they read was written with verify, and last. */
+static int want_verified(struct seat_wants *wants, const struct workload *w, struct err *err)
+{
+	if (workload_writes(w))
+		wants->verified_next = w->verify;
+	if (!w->verify || workload_writes(w) || w->seed || wants->verified)
+		return 0;
+	err_set(err, -EINVAL, "%s: verify of reads alone needs data that a measurement before it wrote "
+		"with verify", w->name[0] ? w->name : "workload");
+	return err_hint(err, "write with verify first, or give the randseed of the run that wrote");
+}
+
+/* A new group: what those before it have left behind. */
+static void begin_group(struct session *s, const struct phase *phase)
+{
+	for (uint32_t i = 0; i < s->seat_count && !phase->together; i++)
+		s->seats[i].wants.verified = s->seats[i].wants.verified_next;
+}
+
 static int want_phase(struct session *s, const struct phase *phase, struct err *err)
 {
 	struct seat_wants *own = &s->seats[0].wants, *wants;
 	int r;
 
+	begin_group(s, phase);
 	if (phase->kind == PHASE_STEP) {
+		own->verified_next &= !step_writes(&phase->step);
 		own->uses_file |= step_uses_file(&phase->step);
 		own->writes |= step_writes(&phase->step);
 		return step_check(&phase->step, err);
@@ -96,7 +117,7 @@ static int want_phase(struct session *s, const struct phase *phase, struct err *
 	wants = &s->seats[phase->target_index].wants;
 	r = want_measurement(&phase->workload, wants, err);
 	wants->writes |= workload_writes(&phase->workload);
-	return r;
+	return r == 0 ? want_verified(wants, &phase->workload, err) : r;
 }
 
 static int gather_wants(struct session *s, const struct plan *plan, struct err *err)

@@ -183,8 +183,15 @@ int session_open(struct session *s, struct err *err)
 	return r == 0 && s->seat_count > 1 ? check_room(s, err) : r;
 }
 
+void seat_forget_written(struct seat *seat)
+{
+	engine_memory_free(seat->memory);
+	seat->memory = NULL;
+}
+
 static void seat_done(struct seat *seat)
 {
+	seat_forget_written(seat);
 	state_close(seat->state);
 	open_mode_close_claims(seat);
 	target_close(seat->target);

@@ -105,6 +105,8 @@ struct measurement {
 	uint64_t punted_count;		/* requests seen handed to kernel worker threads */
 	uint64_t verified_count, verify_failed_count;	/* blocks read back, blocks that were wrong */
 	struct verify_failure verify_failure;
+	struct op_result readback;	/* of what was written, after the measuring; not in ops */
+	uint64_t readback_ns;		/* how long that took */
 
 	/* added by measure/ */
 	char level[16];			/* level_name(): level, drifting, stepped, cyclic, too short */

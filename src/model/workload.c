@@ -84,6 +84,8 @@ const struct field workload_fields[] = {
 	  .help = "stride: as many requests as there are blocks, each pass beginning one block later" },
 	{ .name = "backwards", BOOL(backwards), .preset = "0", .group = GROUP,
 	  .help = "sequential: from the end to the start" },
+	{ .name = "own-sequences", BOOL(own_sequences), .preset = "0", .group = GROUP,
+	  .help = "sequential mix: reads and writes each go through the range, as fio has it" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,
 	  .help = "pieces the size is cut into, spread evenly over the target" },
 	{ .name = "segment-range", AMOUNT(segment_range, 0), .group = GROUP,

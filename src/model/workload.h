@@ -101,6 +101,7 @@ struct workload {
 	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
 	bool stride_wraps;		/* each pass of strides begins a block after the one before */
 	bool backwards;			/* sequential from the end */
+	bool own_sequences;		/* sequential mix: what writes has a sequence of its own */
 	uint32_t segment_count;		/* range cut in so many pieces spread over more; 0 = whole */
 	struct amount segment_range;	/* what they are spread over, from offset; zero = the target's rest */
 	uint64_t segment_seed;		/* where they lie; 0 = by seed */

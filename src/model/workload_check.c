@@ -84,6 +84,8 @@ static int check_order(const struct workload *w, struct err *err)
 		return needs(w, "percentage-random", "a random rw", err);
 	if (random && w->stride_bytes)
 		return needs(w, "stride", "a sequential rw", err);
+	if (w->own_sequences && w->rw != RW_READWRITE)
+		return needs(w, "own-sequences", "a sequential mix", err);
 	if (random && w->backwards)
 		return needs(w, "backwards", "a sequential rw", err);
 	if (w->backwards && w->write_mix.count)
@@ -270,9 +272,6 @@ static int check_verify(const struct workload *w, struct err *err)
 			       "is unique");
 	if (w->rw == RW_TRIM || w->rw == RW_RANDTRIM)
 		return needs(w, "verify", "reads or writes", err);
-	if (!workload_writes(w) && !w->seed)
-		return err_set(err, -EINVAL,
-			       "verify of reads alone needs the randseed of the run that wrote");
 	return 0;
 }
 

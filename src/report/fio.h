@@ -15,6 +15,8 @@
  *	runtime		ms, but bw and iops are of the exact time
  *	short_ios, drop_ios	0: a short transfer is an error and ends the job
  *	error		errno of the first failure
+ *	read		also what verify reads back after the writing
+ *	sync.total_ios	fdatasyncs too
  *	eta		0
  *	"fio version"	"fio-3.33-compat tare VERSION"
  *

@@ -68,13 +68,29 @@ static bool name_log(const struct fio_job *job, enum log_kind kind, struct text 
 	return true;
 }
 
+static bool has_logs(const struct fio_job *job)
+{
+	return job->write_bw_log || job->write_iops_log || job->write_lat_log;
+}
+
+static int check_average(const struct fio_job *job, struct err *err)
+{
+	if (!has_logs(job) || (job->log_avg_ms > 0 && job->log_avg_ms % 1000 == 0))
+		return 0;
+	err_set(err, -EOPNOTSUPP, "log_avg_msec=%llu: logs have whole seconds",
+		(unsigned long long)job->log_avg_ms);
+	err_hint(err, "give log_avg_msec=1000 or a multiple");
+	return -EOPNOTSUPP;
+}
+
 int report_fio_log_names(const struct fio_labels *labels,
 			 int (*look)(void *ctx, const char *name, struct err *err), void *ctx,
 			 struct err *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < labels->job_count; i++) {
+	for (size_t i = 0; r == 0 && i < labels->job_count; i++) {
+		r = check_average(&labels->jobs[i], err);
 		for (int kind = 0; r == 0 && kind < LOG_KINDS; kind++) {
 			struct text name = TEXT_INIT;
 
@@ -176,11 +192,9 @@ static int log_seconds(struct logs *logs, const struct fio_job *job, const struc
 	const size_t step = job->log_avg_ms / 1000;
 	int r = 0;
 
-	if (!job->write_bw_log && !job->write_iops_log && !job->write_lat_log)
-		return 0;
-	if (step == 0 || job->log_avg_ms % 1000)
-		return err_set(err, -EOPNOTSUPP, "log_avg_msec=%llu: logs have whole seconds",
-			       (unsigned long long)job->log_avg_ms);
+	r = check_average(job, err);
+	if (r < 0 || !has_logs(job))
+		return r;
 	for (size_t start = 0; start < m->second_count; start += step) {
 		for (int d = FIO_READ; r == 0 && d <= FIO_TRIM; d++) {
 			struct window window = { 0 };

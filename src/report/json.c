@@ -197,6 +197,9 @@ static json_t *verify_json(const struct measurement *m)
 	ret = json_object();
 	json_put_u64(ret, "blocks", m->verified_count);
 	json_put_u64(ret, "bad_blocks", m->verify_failed_count);
+	json_put_u64(ret, "requests", m->readback.count);
+	json_put_u64(ret, "bytes", m->readback.bytes);
+	json_put_u64(ret, "duration_ns", m->readback_ns);
 	if (!m->verify_failed_count) {
 		json_put(ret, "first_bad", json_null());
 		return ret;

@@ -139,6 +139,17 @@ static void add_limits(const struct trim_layer *layer, struct text *ret)
 			 units_format_size((double)layer->delivered_bytes, most));
 }
 
+/* Mount options get a blank behind each comma, so that lines can break there. */
+static void add_detail(const struct trim_layer *layer, struct text *ret)
+{
+	struct text raw = TEXT_INIT;
+
+	for (const char *p = layer->detail; *p; p++)
+		text_add(&raw, "%c%s", *p, *p == ',' && !layer->is_block && p[1] != ' ' ? " " : "");
+	summary_add_printable(ret, text_string(&raw));
+	text_done(&raw);
+}
+
 static void add_layer(const struct trim_report *report, uint32_t index, size_t columns,
 		      const struct report_style *style, struct text *ret)
 {
@@ -152,10 +163,10 @@ static void add_layer(const struct trim_report *report, uint32_t index, size_t c
 	layout_left(ret, layer->kind, KIND_COLUMNS);
 	text_add(ret, " ");
 	add_limits(layer, &line);
-	if (layer->detail[0])
+	if (layer->detail[0] && strcmp(layer->detail, layer->kind) != 0) {
 		text_add(&line, "%s", line.length ? "  ·  " : "");
-	if (layer->detail[0])
-		summary_add_printable(&line, layer->detail);
+		add_detail(layer, &line);
+	}
 	layout_wrap(ret, text_string(&line), 4 + columns + 2 + KIND_COLUMNS + 1, style->columns);
 	text_add(ret, "\n");
 	text_done(&name);
@@ -199,20 +210,28 @@ static void add_label(const char *label, struct text *ret)
 	text_add(ret, " ");
 }
 
-static void add_active(const struct trim_report *report, struct text *ret)
+static void add_senders(const struct trim_report *report, struct text *ret)
 {
 	const struct trim_active *active = &report->active;
 	const bool option = active->mount_option == TRIM_YES, timer = active->timer == TRIM_YES;
 
-	if (report->layer_count == 0 || report->layers[0].is_block ||
-	    strcmp(report->layers[0].kind, "sim") == 0)
-		return;
-	add_label("sent by itself", ret);
 	if (!option && !timer)
 		text_add(ret, "%s", active->mount_option == TRIM_UNKNOWN ?
-				    "not known" : "nothing");
-	text_add(ret, "%s%s%s\n", option ? active->mount_word : "", option && timer ? ", " : "",
-		 timer ? active->timer_word : "");
+				    "who sends them is not known" : "nobody sends them");
+	else
+		text_add(ret, "sent by %s%s%s", option ? active->mount_word : "",
+			 option && timer ? ", " : "", timer ? active->timer_word : "");
+}
+
+static void add_active(const struct trim_report *report, struct text *ret)
+{
+	const struct trim_active *active = &report->active;
+
+	if (active->mount_option == TRIM_UNKNOWN && active->timer == TRIM_UNKNOWN)
+		return;		/* a device, or nobody to tell */
+	add_label("discards", ret);
+	add_senders(report, ret);
+	text_add(ret, "\n");
 }
 
 /* Of several looks only the last counts; what the layers show is not told again. */
@@ -334,23 +353,37 @@ void report_trim_text(const struct trim_report *report, const struct report_styl
 	layout_finish(ret, start, style);
 }
 
+/* In a list nothing is tried: what is announced is the answer. */
+static void add_announced(const struct trim_report *report, struct text *ret)
+{
+	text_add(ret, "%s: every layer takes discards; ", report->layers[0].kind);
+	add_senders(report, ret);
+	text_add(ret, "; tare trim %s proves it", report->spec);
+}
+
 void report_trim_line(const struct trim_report *report, const struct report_style *style,
 		      struct text *ret)
 {
-	const struct layout_mark *mark = verdict_mark(&report->verdict);
+	const struct trim_verdict *verdict = &report->verdict;
+	const bool announced = strcmp(verdict->reason, "NOT_TRIED") == 0;
+	const struct layout_mark *mark = announced ? &mark_ok : verdict_mark(verdict);
 	const size_t start = ret->length;
-	struct text name = TEXT_INIT;
+	struct text name = TEXT_INIT, line = TEXT_INIT;
 
 	text_add(ret, "%s%s%s ", layout_tone(style, mark->tone), mark->symbol, layout_end(style));
 	summary_add_printable(&name, report->spec);
 	layout_left(ret, text_string(&name), 20);
 	text_add(ret, " ");
-	add_verdict_word(&report->verdict, ret);
-	if (report->verdict.reason[0])
-		text_add(ret, " (%s)", report->verdict.reason);
-	text_add(ret, ": ");
-	add_wrapped(report->verdict.text, 4, style, ret);
+	if (announced) {
+		add_announced(report, &line);
+	} else {
+		add_verdict_word(verdict, &line);
+		text_add(&line, "%s%s%s: %s", verdict->reason[0] ? " (" : "", verdict->reason,
+			 verdict->reason[0] ? ")" : "", verdict->text);
+	}
+	add_wrapped(text_string(&line), 4, style, ret);
 	text_done(&name);
+	text_done(&line);
 	layout_finish(ret, start, style);
 }
 
@@ -400,6 +433,16 @@ static void plain_layer(const struct trim_report *report, const struct trim_laye
 	text_done(&limits);
 }
 
+static void plain_active(const struct trim_active *active, struct text *ret)
+{
+	if (active->mount_option == TRIM_UNKNOWN && active->timer == TRIM_UNKNOWN)
+		return;
+	text_add(ret, "mount option: %s%s%s\n", answer_word(active->mount_option),
+		 active->mount_word[0] ? ", " : "", active->mount_word);
+	text_add(ret, "timer: %s%s%s\n", answer_word(active->timer),
+		 active->timer_word[0] ? ", " : "", active->timer_word);
+}
+
 static void trim_plain(const struct trim_report *report, struct text *ret)
 {
 	const struct trim_verdict *verdict = &report->verdict;
@@ -407,10 +450,7 @@ static void trim_plain(const struct trim_report *report, struct text *ret)
 	fact(ret, "target", report->spec);
 	for (uint32_t i = 0; i < report->layer_count; i++)
 		plain_layer(report, &report->layers[i], ret);
-	text_add(ret, "mount option: %s%s%s\n", answer_word(report->active.mount_option),
-		 report->active.mount_word[0] ? ", " : "", report->active.mount_word);
-	text_add(ret, "timer: %s%s%s\n", answer_word(report->active.timer),
-		 report->active.timer_word[0] ? ", " : "", report->active.timer_word);
+	plain_active(&report->active, ret);
 	for (uint32_t i = 0; i < report->evidence_count; i++) {
 		text_add(ret, "evidence ");
 		fact(ret, report->evidence[i].code, report->evidence[i].text);

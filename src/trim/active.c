@@ -253,19 +253,21 @@ void walk_active(struct walk *walk, const struct mount_facts *facts)
 	struct trim_report *report = walk->report;
 	struct trim_active *active = &report->active;
 
+	if (!has_device(report) && strcmp(facts->type, "zfs") != 0)
+		return;		/* nobody to tell */
 	read_option(walk, facts);
 	active->timer = TRIM_NO;
 	if (!read_timer(walk, facts))
 		read_cron(walk, facts);
 	if (strcmp(facts->type, "btrfs") == 0 && strcmp(active->mount_word, "discard") == 0)
-		trim_report_warn(report, "sync-discard", report->layers[0].name,
+		trim_report_warn(report, "sync-discard", facts->point,
 				 "discard without =async makes every deletion wait for the drive: "
 				 "mount -o remount,discard=async %.200s", facts->point);
 	if (active->mount_option == TRIM_YES && active->timer == TRIM_YES)
-		trim_report_note(report, "redundant", report->layers[0].name,
+		trim_report_note(report, "redundant", facts->point,
 				 "%s and %s do the same work: redundant, not harmful",
 				 active->mount_word, active->timer_word);
-	if (has_device(report) && active->mount_option == TRIM_NO && active->timer == TRIM_NO)
-		trim_report_warn(report, "none-active", report->layers[0].name,
+	if (active->mount_option == TRIM_NO && active->timer == TRIM_NO)
+		trim_report_warn(report, "none-active", facts->point,
 				 "nothing sends discards: neither a mount option nor a timer");
 }

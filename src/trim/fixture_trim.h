@@ -441,7 +441,13 @@ static inline bool machine_build(const char *key, char *value)
 	return true;
 }
 
-/* The machine below fixture_root, until fixture_done. */
+static inline void machine_done(void)
+{
+	assert(strstr(fixture_root, "/tare-fixture-"));
+	nftw(fixture_root, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The machine below fixture_root, until machine_done. */
 static inline void machine_unpack(const char *path, struct machine *ret)
 {
 	char line[2048];
@@ -452,7 +458,9 @@ static inline void machine_unpack(const char *path, struct machine *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->exit_code = -1;
 	machine_mount_id = 0;
-	snprintf(fixture_root, sizeof(fixture_root), "/tmp/tare-fixture-XXXXXX");
+	/* In memory where there is some: a hundred small trees on a disk take seconds. */
+	snprintf(fixture_root, sizeof(fixture_root), "%s/tare-fixture-XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	made = mkdtemp(fixture_root);
 	assert(made);
 	while (fgets(line, sizeof(line), file)) {

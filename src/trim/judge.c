@@ -41,13 +41,44 @@ static bool any_virtual(const struct trim_report *report)
 	return false;
 }
 
-/* Every last layer promises zeros; nothing in between can break that but encryption. */
+static bool moves_blocks(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t i = 0; i < report->segment_count; i++)
+		if (report->segments[i].layer == index && report->segments[i].how == MAP_UNKNOWN)
+			return true;
+	return false;
+}
+
+static bool has_block_below(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t i = index + 1; i < report->layer_count; i++)
+		if (report->layers[i].parent == index && report->layers[i].is_block)
+			return true;
+	return false;
+}
+
+/*
+ * The devices that are read back: those from which on it is not known any more where a byte
+ * lies. A loop device over a file is one, whatever the file lies on.
+ */
+static bool is_read(const struct trim_report *report, uint32_t index, bool read[TRIM_LAYERS])
+{
+	read[index] = false;
+	for (uint32_t at = report->layers[index].parent; at != TRIM_TOP;
+	     at = report->layers[at].parent)
+		if (read[at])
+			return false;
+	read[index] = report->layers[index].is_block &&
+		      (moves_blocks(report, index) || !has_block_below(report, index));
+	return read[index];
+}
+
 bool judge_zeros_promised(const struct trim_report *report)
 {
-	bool any = false;
+	bool read[TRIM_LAYERS], any = false;
 
 	for (uint32_t i = 0; i < report->layer_count; i++) {
-		if (!judge_is_leaf(report, i))
+		if (!is_read(report, i, read))
 			continue;
 		any = true;
 		if (report->layers[i].zeroes != TRIM_YES)
@@ -58,10 +89,39 @@ bool judge_zeros_promised(const struct trim_report *report)
 
 bool judge_ones_promised(const struct trim_report *report)
 {
-	for (uint32_t i = 0; i < report->layer_count; i++)
-		if (judge_is_leaf(report, i) && !report->layers[i].ones)
+	bool read[TRIM_LAYERS], any = false;
+
+	for (uint32_t i = 0; i < report->layer_count; i++) {
+		if (!is_read(report, i, read))
+			continue;
+		any = true;
+		if (!report->layers[i].ones)
 			return false;
-	return report->layer_count > 0;
+	}
+	return any;
+}
+
+/* The nearest layer above that counts. */
+const struct trim_layer *judge_counted_above(const struct trim_report *report, uint32_t index)
+{
+	for (uint32_t at = report->layers[index].parent; at != TRIM_TOP;
+	     at = report->layers[at].parent)
+		if (report->layers[at].have_delivered)
+			return &report->layers[at];
+	return NULL;
+}
+
+/*
+ * Discards reached the first layer that counts. What only a deeper one counted came from
+ * somebody else: a backing file that was written to, for one.
+ */
+bool judge_was_sent(const struct trim_report *report)
+{
+	for (uint32_t i = 0; i < report->layer_count; i++)
+		if (report->layers[i].have_delivered && report->layers[i].delivered_count > 0 &&
+		    !judge_counted_above(report, i))
+			return true;
+	return false;
 }
 
 /* --- writing the verdict ------------------------------------------------------------------ */
@@ -258,10 +318,13 @@ static bool blocked(struct trim_report *report)
 				  layer->why);
 			return true;
 		}
-		judge_say(report, "blocked", layer->reason, "not end to end: %s (%s): %s",
+		judge_say(report, "blocked", layer->reason, "not end to end; %s (%s): %s",
 			  layer->name, layer->kind, layer->why);
 		add_half_open(report, i);
 		add_below(report, i);
+		if (!report->verdict.remedy[0])
+			judge_remedy(report, "none that tare knows of: another device, or another "
+					     "way to attach it");
 		return true;
 	}
 	return false;
@@ -288,11 +351,14 @@ static void say_no_rights(struct trim_report *report, const char *what)
 
 static void say_fails(struct trim_report *report, const struct trim_evidence *evidence)
 {
-	const uint32_t lowest = report->layer_count - 1;
+	const bool refused = evidence->error == -EOPNOTSUPP || evidence->error == -ENOTTY;
 	const struct trim_layer *layer = trim_report_layer(report, evidence->layer);
 
+	/* Who says that it cannot is the one that was asked; who fails is the last one. */
 	if (!layer)
-		layer = &report->layers[lowest];
+		layer = trim_report_layer(report, refused ? "" : report->device);
+	if (!layer)
+		layer = &report->layers[0];
 	judge_blame(report, layer);
 	judge_say(report, "blocked", "FAILS",
 		  "advertised, but the command fails at %s: %s", layer->name,
@@ -310,7 +376,7 @@ static bool failed(struct trim_report *report)
 	case -EPERM:
 	case -EACCES:
 		/* Without the right to ask, a mount that discards by itself may have told. */
-		if (report->rung >= RUNG_SENT)
+		if (judge_was_sent(report))
 			return false;
 		say_no_rights(report, "asking the file system to trim");
 		break;
@@ -326,9 +392,18 @@ static bool failed(struct trim_report *report)
 	return true;
 }
 
+/* Something was discarded, whatever came of it. */
+static bool was_tried(const struct trim_report *report)
+{
+	for (uint32_t i = 0; i < report->layer_count; i++)
+		if (report->layers[i].have_delivered)
+			return true;
+	return report->rung >= RUNG_SENT || report->asked_bytes > 0;
+}
+
 static bool wants_root(struct trim_report *report)
 {
-	if (report->rung >= RUNG_SENT)
+	if (was_tried(report))
 		return false;
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
@@ -346,7 +421,7 @@ static bool wants_root(struct trim_report *report)
 
 static bool layer_not_known(struct trim_report *report)
 {
-	if (report->rung >= RUNG_SENT)
+	if (was_tried(report))
 		return false;
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
@@ -363,15 +438,23 @@ static bool layer_not_known(struct trim_report *report)
 
 static bool not_tried(struct trim_report *report)
 {
-	if (report->rung >= RUNG_SENT || report->evidence_count)
+	const bool on_device = report->layer_count && report->layers[0].is_block;
+	const struct trim_evidence *why = report->evidence_count ?
+		&report->evidence[report->evidence_count - 1] : NULL;
+
+	if (was_tried(report))
 		return false;
 	judge_say(report, "cannot-tell", "NOT_TRIED",
 		  "every layer says that it takes discards; none was sent, so that nothing is "
 		  "proven");
-	judge_remedy(report, report->path[0] && report->layer_count && !report->layers[0].is_block ?
-		   "tare trim %.900s, as root, on this machine" :
-		   "tare trim %.900s --erase-data, which erases what is on the device",
-		   report->spec);
+	if (why && why->error)
+		judge_more(report, ": %s", why->text);
+	if (on_device)
+		judge_remedy(report, "tare trim --erase-data %.900s     (erases what is on the "
+				     "device)", report->spec);
+	else
+		judge_remedy(report, "tare trim %.900s, as root, where a test file can be made",
+			     report->spec);
 	return true;
 }
 
@@ -383,16 +466,25 @@ static bool (*const rules[])(struct trim_report *report) = {
 
 /* --- together ----------------------------------------------------------------------------- */
 
+static bool has_device(const struct trim_report *report)
+{
+	for (uint32_t i = 0; i < report->layer_count; i++)
+		if (report->layers[i].is_block)
+			return true;
+	return false;
+}
+
 void judge_works(struct trim_report *report, const char *how)
 {
 	const struct trim_active *active = &report->active;
+	/* Without a device below, FITRIM has nobody to tell: holes are all there is. */
 	const bool on_file_system = report->layer_count && !report->layers[0].is_block &&
-				    strcmp(report->layers[0].kind, "sim") != 0;
+				    has_device(report);
 	const bool asked = active->mount_option == TRIM_YES || active->timer == TRIM_YES;
 
 	judge_say(report, on_file_system && !asked ? "works-when-asked" : "works", "",
-		  "discard works%s: %s", report->verdict.as_far_as_seen ?
-		  " as far as this machine can see" : "", how);
+		  "%s; %s", report->verdict.as_far_as_seen ?
+		  "as far as this machine can see" : "end to end", how);
 	if (report->verdict.as_far_as_seen)
 		judge_more(report, "; what the host or server does beyond it is unknown");
 	if (!on_file_system)

@@ -41,29 +41,16 @@ bool judge_not_sent(struct trim_report *report)
 {
 	bool counted = false;
 
-	for (uint32_t i = 0; i < report->layer_count; i++) {
+	for (uint32_t i = 0; i < report->layer_count; i++)
 		counted |= report->layers[i].have_delivered;
-		if (arrived(&report->layers[i]))
-			return false;
-	}
 	/* Content or space may have told all the same, where nothing is counted. */
-	if (!counted || report->space_freed == TRIM_YES || judge_last(report, "read-back"))
+	if (!counted || judge_was_sent(report) || report->space_freed == TRIM_YES || judge_last(report, "read-back"))
 		return false;
 	judge_say(report, "cannot-tell", "NOT_SENT",
 		  "the file system sent nothing down, although space was freed on it; nothing new "
 		  "was free, or it remembers that it has told the drive already");
 	judge_remedy(report, "try again after something large was deleted, or after a remount");
 	return true;
-}
-
-/* The nearest layer above that counts. */
-static const struct trim_layer *counted_above(const struct trim_report *report, uint32_t index)
-{
-	for (uint32_t at = report->layers[index].parent; at != TRIM_TOP;
-	     at = report->layers[at].parent)
-		if (report->layers[at].have_delivered)
-			return &report->layers[at];
-	return NULL;
 }
 
 /* Does a brother, on another leg of the same layer, count some? Then the data lay there. */
@@ -100,7 +87,7 @@ bool judge_not_passed(struct trim_report *report)
 {
 	for (uint32_t i = 0; i < report->layer_count; i++) {
 		const struct trim_layer *layer = &report->layers[i];
-		const struct trim_layer *above = counted_above(report, i);
+		const struct trim_layer *above = judge_counted_above(report, i);
 
 		if (!layer->have_delivered || arrived(layer) || !above || !arrived(above) ||
 		    transforms(report, i) || brother_got_some(report, i) ||
@@ -257,15 +244,12 @@ bool judge_content(struct trim_report *report)
 bool judge_not_read(struct trim_report *report)
 {
 	const struct trim_evidence *behaviour = judge_last(report, "behaviour");
-	bool sent = false;
 
-	for (uint32_t i = 0; i < report->layer_count; i++)
-		sent |= arrived(&report->layers[i]);
 	if (report->space_freed == TRIM_YES)
 		judge_works(report, "the space is free below");
 	else if (behaviour && behaviour->ok)
 		judge_works(report, "writing is fast again");
-	else if (!sent)
+	else if (!judge_was_sent(report))
 		return false;
 	else if (report->verdict.as_far_as_seen)
 		judge_works(report, "discards arrive at the virtual or remote device");

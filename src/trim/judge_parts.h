@@ -8,9 +8,14 @@
 bool judge_is_leaf(const struct trim_report *report, uint32_t index);
 /* The last evidence of this code; NULL. */
 const struct trim_evidence *judge_last(const struct trim_report *report, const char *code);
-/* Every last layer promises it. */
+/* Every device that is read back promises it. */
 bool judge_zeros_promised(const struct trim_report *report);
 bool judge_ones_promised(const struct trim_report *report);
+
+/* The nearest layer above that counts; NULL. */
+const struct trim_layer *judge_counted_above(const struct trim_report *report, uint32_t index);
+/* Discards reached the first layer that counts. */
+bool judge_was_sent(const struct trim_report *report);
 
 /* The verdict's code, reason and sentence; more of the sentence; the remedy; layer and its remedy. */
 void judge_say(struct trim_report *report, const char *code, const char *reason, const char *fmt,

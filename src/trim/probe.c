@@ -104,6 +104,8 @@ static void done(struct probe *p)
 	if (p->queue)
 		p->queue->ops->close(p->queue);
 	place_done(&p->place);
+	for (uint32_t i = 1; p->by_file && i < p->spread.count; i++)
+		target_close(p->files[i]);
 	target_close(p->target);
 	free(p->extents.list);
 	free(p->buffer);

@@ -7,8 +7,9 @@
  * whether they did something (rung 3). The report comes with its layers filled (trim/walk) and
  * goes on to trim/judge.
  *
- * On a path everything happens in one unnamed test file: pieces of each size that are freed,
- * between guards that stay. Where a piece lies on the lowest readable devices is proven on the
+ * On a path everything happens in one unnamed test file: pieces of each size that are freed by
+ * punching holes, between guards that stay. Where holes cannot be punched (FAT), each piece and
+ * each guard is a file of its own, and pieces are freed by deleting them. Where a piece lies on the lowest readable devices is proven on the
  * guards; the pieces themselves are not read before they are freed. On a device or the reference
  * drive the same is done in ranges of it, through the gate of target_open, and without consent
  * nothing is done at all.
@@ -46,6 +47,7 @@ struct trim_probe_options {
 	uint32_t read_after_count;
 	uint64_t quiet_ns;		/* counters rest when nothing rose for so long; 0 = 1 s */
 	uint64_t online_ns;		/* what a discarding mount gets before FITRIM; 0 = 10 s */
+	bool by_deletion;		/* files for pieces, although holes could be punched */
 	uint64_t seed;			/* of the data; 0 = drawn */
 };
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/defer.h"
+#include "base/sysfs.h"
 #include "target/stack.h"
 
 #define ANSWER_BYTES 65536
@@ -194,4 +195,17 @@ int chunks_device(int fd, uint64_t device_id, char *name, size_t name_bytes)
 		return -ENODEV;
 	snprintf(name, name_bytes, "%s", found);
 	return 0;
+}
+
+uint64_t chunks_discardable(int fd)
+{
+	struct btrfs_ioctl_fs_info_args args = { 0 };
+	char uuid[40], *to = uuid;
+
+	if (ioctl(fd, BTRFS_IOC_FS_INFO, &args) < 0)
+		return 0;
+	/* 8-4-4-4-12 digits. */
+	for (size_t i = 0; i < BTRFS_FSID_SIZE; i++)
+		to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", args.fsid[i]);
+	return sysfs_read_u64(0, "/sys/fs/btrfs/%s/discard/discardable_bytes", uuid);
 }

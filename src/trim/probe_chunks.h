@@ -44,5 +44,8 @@ struct chunk_places {
 int chunks_find(const struct chunks *chunks, uint64_t logical_bytes, struct chunk_places *ret,
 		struct err *err);
 
+/* Bytes that wait in the queue of asynchronous discards; 0 when that is not told. */
+uint64_t chunks_discardable(int fd);
+
 /* The kernel's name of the device with that id ("sda2"); -ENODEV. */
 int chunks_device(int fd, uint64_t device_id, char *name, size_t name_bytes);

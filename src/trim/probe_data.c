@@ -2,9 +2,11 @@
 
 /* probe_data - what the probe writes and reads through its target. */
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <linux/falloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,9 +38,24 @@ static int queue_one(struct probe *p, const struct io *io, struct err *err)
 		       0;
 }
 
+/* The file that holds the byte, and where in it. */
+static struct target *file_at(struct probe *p, uint64_t *at_bytes)
+{
+	uint32_t i = 0;
+
+	if (!p->by_file)
+		return p->target;
+	while (i + 1 < p->spread.count && p->spread.stretches[i + 1].at_bytes <= *at_bytes)
+		i++;
+	*at_bytes -= p->spread.stretches[i].at_bytes;
+	assert(p->files[i]);
+	return p->files[i];
+}
+
 static int move(struct probe *p, enum io_kind kind, uint64_t at_bytes, uint32_t length_bytes,
 		struct err *err)
 {
+	const struct target *target = file_at(p, &at_bytes);
 	const struct io io = { .kind = (uint8_t)kind, .offset_bytes = at_bytes,
 			       .length_bytes = length_bytes, .buffer = p->buffer };
 	ssize_t got;
@@ -46,9 +63,9 @@ static int move(struct probe *p, enum io_kind kind, uint64_t at_bytes, uint32_t 
 	if (p->queue)
 		return queue_one(p, &io, err);
 	if (kind == IO_WRITE)
-		got = pwrite(p->target->fd, p->buffer, length_bytes, (off_t)at_bytes);
+		got = pwrite(target->fd, p->buffer, length_bytes, (off_t)at_bytes);
 	else
-		got = pread(p->target->fd, p->buffer, length_bytes, (off_t)at_bytes);
+		got = pread(target->fd, p->buffer, length_bytes, (off_t)at_bytes);
 	if (got == (ssize_t)length_bytes)
 		return 0;
 	return err_errno(err, got < 0 ? -errno : -EIO, "%s: %s at %llu", p->target->info.spec,
@@ -59,7 +76,7 @@ int probe_flush(struct probe *p, struct err *err)
 {
 	if (p->queue)
 		return queue_one(p, &(struct io){ .kind = IO_FSYNC }, err);
-	if (fsync(p->target->fd) < 0)
+	if ((p->by_file ? syncfs(p->target->fd) : fsync(p->target->fd)) < 0)
 		return err_errno(err, -errno, "%s: sync", p->target->info.spec);
 	return 0;
 }
@@ -81,12 +98,14 @@ int probe_write(struct probe *p, uint64_t at_bytes, uint64_t length_bytes, struc
 int probe_look(struct probe *p, const struct stretch *stretch, struct sector_count *ret,
 	       struct err *err)
 {
+	uint64_t at_bytes = stretch->at_bytes;
+	const struct target *target = file_at(p, &at_bytes);
 	int r = 0;
 
 	/* Where there is no direct I/O, what was written would answer from memory. */
-	if (!p->queue && !p->target->info.direct)
-		(void)!posix_fadvise(p->target->fd, (off_t)stretch->at_bytes,
-				     (off_t)stretch->bytes, POSIX_FADV_DONTNEED);
+	if (!p->queue && !target->info.direct)
+		(void)!posix_fadvise(target->fd, (off_t)at_bytes, (off_t)stretch->bytes,
+				     POSIX_FADV_DONTNEED);
 	for (uint64_t done = 0; r == 0 && done < stretch->bytes; done += PROBE_BUFFER_BYTES) {
 		const uint64_t left = stretch->bytes - done;
 		const uint32_t now = left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
@@ -122,27 +141,75 @@ static struct spread_wish wish_of(const struct probe *p)
 	};
 }
 
-/* The directory, or the one that a file lies in. */
-static int begin_in_directory(struct probe *p, char *directory, struct err *err)
+/*
+ * Whether pieces must be files: something lies below that could be trimmed, and the file system
+ * punches no holes (FAT). Servers and memory have nothing but holes to show.
+ */
+static int choose_way(struct probe *p, const char *directory, struct err *err)
+{
+	const struct target_request request = { .spec = directory, .writes = true,
+						.size_bytes = MIB };
+	struct target *target;
+	int r;
+
+	p->by_file = p->options->by_deletion;
+	if (p->by_file || trim_top_block(p->report) == TRIM_TOP)
+		return 0;
+	r = target_open(&target, &request, err);
+	if (r < 0)
+		return r;
+	p->by_file = fallocate(target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			       UNIT_BYTES) < 0 && errno == EOPNOTSUPP;
+	target_close(target);
+	return 0;
+}
+
+static int open_files(struct probe *p, const char *directory, struct err *err)
 {
 	struct target_request request = { .spec = directory, .writes = true };
+	int r = 0;
+
+	if (!p->by_file) {
+		request.size_bytes = p->spread.end_bytes;
+		return target_open(&p->target, &request, err);
+	}
+	/* One after the other, so that they may lie so, too. */
+	for (uint32_t i = 0; r == 0 && i < p->spread.count; i++) {
+		request.size_bytes = p->spread.stretches[i].bytes;
+		r = target_open(&p->files[i], &request, err);
+	}
+	p->target = p->files[0];
+	return r;
+}
+
+/* Each piece is a file, and has two neighbours: fewer of them. */
+static const uint64_t sizes_of_files[] = { 64 * KIB, MIB, 16 * MIB };
+
+/* The directory, or the one that a file lies in. */
+static int begin_in_directory(struct probe *p, const char *directory, struct err *err)
+{
 	struct spread_wish wish;
 	struct statvfs fs;
 	uint64_t free_bytes;
 	int r;
 
 	p->is_file = true;
-	wish = wish_of(p);
 	if (statvfs(directory, &fs) < 0)
 		return err_errno(err, -errno, "%s", directory);
+	r = choose_way(p, directory, err);
+	if (r < 0)
+		return r;
+	wish = wish_of(p);
 	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (wish.budget_bytes > free_bytes / FREE_DIVISOR)
 		wish.budget_bytes = free_bytes / FREE_DIVISOR;
+	if (p->by_file && !wish.sizes) {
+		wish.sizes = sizes_of_files;
+		wish.size_count = sizeof(sizes_of_files) / sizeof(sizes_of_files[0]);
+	}
 	r = spread_make(&p->spread, &wish, err);
-	if (r < 0)
-		return r;
-	request.size_bytes = p->spread.end_bytes;
-	r = target_open(&p->target, &request, err);
+	if (r == 0)
+		r = open_files(p, directory, err);
 	p->is_btrfs = r == 0 && strcmp(p->target->info.filesystem, "btrfs") == 0;
 	return r;
 }
@@ -179,6 +246,7 @@ static void describe_sim(struct trim_report *report, const struct target_info *i
 		snprintf(layer->kind, sizeof(layer->kind), "sim");
 		layer->parent = TRIM_TOP;
 	}
+	layer->is_block = true;
 	snprintf(layer->detail, sizeof(layer->detail), "%.200s", info->model);
 	layer->granularity_bytes = info->discard_granularity_bytes;
 	layer->max_bytes = layer->max_hw_bytes = info->discard_max_bytes;
@@ -265,7 +333,8 @@ int probe_write_all(struct probe *p, struct err *err)
 		 * Extents must end where pieces do: btrfs keeps a whole one while any byte of it is
 		 * in use, and delayed allocation makes one of neighbours.
 		 */
-		if (r == 0 && p->is_file && (p->is_btrfs || !p->target->info.direct))
+		if (r == 0 && p->is_file && !p->by_file &&
+		    (p->is_btrfs || !p->target->info.direct))
 			r = probe_flush(p, err);
 	}
 	if (r == 0)

@@ -60,6 +60,15 @@ static int add(struct file_extents *extents, const struct file_extent *extent)
 	return 0;
 }
 
+int fiemap_join(struct file_extents *extents, const struct file_extents *more)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < more->count; i++)
+		r = add(extents, &more->list[i]);
+	return r;
+}
+
 static int take(struct file_extents *extents, const struct fiemap_extent *e, struct err *err)
 {
 	const char *refused = fiemap_refused(e->fe_flags);

@@ -27,5 +27,8 @@ struct file_extents {
  */
 int fiemap_read(int fd, struct file_extents *ret, struct err *err);
 
+/* Adds those of more behind those of extents; -ENOMEM. */
+int fiemap_join(struct file_extents *extents, const struct file_extents *more);
+
 /* The word for the first of the flags that is refused: "delayed allocation"; NULL when none is. */
 const char *fiemap_refused(uint32_t flags);

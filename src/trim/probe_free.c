@@ -16,16 +16,19 @@
 
 #include "base/defer.h"
 #include "base/units.h"
+#include "trim/probe_chunks.h"
 #include "trim/probe_work.h"
 
 #define QUIET_NS SECOND_NS
-#define QUIET_LIMIT 5			/* times that */
+#define QUIET_LIMIT 3			/* times that */
 #define ONLINE_NS (10 * SECOND_NS)
 #define FIRST_ONLINE_NS (3 * SECOND_NS)	/* a commit is forced: it is there at once or not at all */
 #define FIRST_LIMIT_NS (5 * SECOND_NS)
 #define LOOK_NS (50 * MILLISECOND_NS)
 /* A range this much larger than what is freed in it is trimmed piece by piece. */
 #define RANGE_MAX_BYTES (4 * GIB)
+#define AGAIN_NS SECOND_NS
+#define DELETE_NS (200 * MILLISECOND_NS)
 
 static uint64_t quiet_ns(const struct probe *p)
 {
@@ -86,19 +89,33 @@ static int discard_device(struct probe *p, const struct stretch *stretch, struct
 		       0;
 }
 
-static int free_one(struct probe *p, const struct stretch *stretch, struct err *err)
+static int punch(struct probe *p, const struct stretch *stretch, struct err *err)
 {
+	const char *type = p->target->info.filesystem;
+
+	if (fallocate(p->target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      (off_t)stretch->at_bytes, (off_t)stretch->bytes) == 0)
+		return 0;
+	return err_errno(err, -errno, "punching a hole into a file on %s",
+			 type[0] ? type : "this file system");
+}
+
+static int free_one(struct probe *p, struct stretch *stretch, struct err *err)
+{
+	struct target **file = &p->files[stretch - p->spread.stretches];
 	int r = 0;
 
 	/* From the first attempt on: an error may come after the deed. */
 	p->freed = true;
-	if (!p->is_file)
+	stretch->freed = true;
+	if (!p->is_file) {
 		r = discard_device(p, stretch, err);
-	else if (fallocate(p->target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			   (off_t)stretch->at_bytes, (off_t)stretch->bytes) < 0)
-		r = err_errno(err, -errno, "punching a hole into a file on %s",
-			      p->target->info.filesystem[0] ? p->target->info.filesystem :
-							      "this file system");
+	} else if (p->by_file) {
+		target_close(*file);
+		*file = NULL;
+	} else {
+		r = punch(p, stretch, err);
+	}
 	if (r == 0)
 		p->report->asked_bytes += stretch->bytes;
 	p->freed_ns = clock_now_ns(p->clock);
@@ -108,10 +125,22 @@ static int free_one(struct probe *p, const struct stretch *stretch, struct err *
 /* Freed blocks are free for good, and may be discarded, once the file system has written so. */
 static int commit(struct probe *p, struct err *err)
 {
-	if (!p->is_file)
-		return probe_flush(p, err);
-	if (syncfs(p->target->fd) < 0)
-		return err_errno(err, -errno, "sync of the file system");
+	const uint64_t begin_ns = clock_now_ns(p->clock);
+
+	if (!p->is_file) {
+		const int r = probe_flush(p, err);
+
+		p->call_ns += clock_now_ns(p->clock) - begin_ns;
+		return r;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (syncfs(p->target->fd) < 0)
+			return err_errno(err, -errno, "sync of the file system");
+		if (!p->by_file)
+			break;
+		/* XFS takes deleted files apart in the background, and logs that afterwards. */
+		clock_sleep_until(p->clock, clock_now_ns(p->clock) + DELETE_NS, p->options->stop);
+	}
 	return 0;
 }
 
@@ -200,30 +229,6 @@ static int fitrim_range(struct probe *p, const struct stretch *only)
 	return r == -EINVAL ? fitrim_below(p, 0, UINT64_MAX) : r;
 }
 
-static int ask(struct probe *p, const struct stretch *only, struct err *err)
-{
-	const uint64_t begin_ns = clock_now_ns(p->clock);
-	const int r = fitrim_range(p, only);
-	struct trim_evidence *evidence;
-	char text[UNITS_TEXT_BYTES];
-
-	p->freed_ns = clock_now_ns(p->clock);
-	p->call_ns = p->freed_ns - begin_ns;
-	if (r < 0) {
-		err_errno(err, r, "FITRIM on %s", p->target->info.filesystem);
-		if (r == -EPERM)
-			err_hint(err, "trimming a file system needs root");
-		return probe_failed(p, RUNG_SENT, "fitrim", err);
-	}
-	if (only)
-		return 0;
-	evidence = probe_say(p, RUNG_NONE, "fitrim", true, "FITRIM was accepted after %s",
-			     units_format_latency((double)p->call_ns, text));
-	evidence->after_ns = p->call_ns;
-	evidence->bytes = p->report->asked_bytes;
-	return 0;
-}
-
 /* --- online ---------------------------------------------------------------------------- */
 
 static bool is_online(const struct probe *p)
@@ -236,15 +241,23 @@ static bool is_async(const struct probe *p)
 	return strstr(p->report->active.mount_word, "async") != NULL;
 }
 
-/* Until so much more was discarded at the top since then. */
-static bool wait_online(struct probe *p, const struct counts *since, uint64_t bytes, uint64_t limit_ns)
-{
-	const uint32_t top = counts_top(p->report, since);
-	const uint64_t end_ns = clock_now_ns(p->clock) + limit_ns;
-	struct counts now = *since;
+struct sent_wait {
+	const struct counts *since;
+	uint64_t bytes;		/* discarded at the top since then */
+	uint64_t limit_ns;
+};
 
-	while (counts_rise(since, &now, top) < bytes) {
+/* False when it did not come, or is in a queue that takes minutes. */
+static bool wait_sent(struct probe *p, const struct sent_wait *wait)
+{
+	const uint32_t top = counts_top(p->report, wait->since);
+	const uint64_t end_ns = clock_now_ns(p->clock) + wait->limit_ns;
+	struct counts now = *wait->since;
+
+	while (counts_rise(wait->since, &now, top) < wait->bytes) {
 		if (top == TRIM_TOP || clock_now_ns(p->clock) >= end_ns || probe_stopped(p))
+			return false;
+		if (p->is_btrfs && is_online(p) && chunks_discardable(p->target->fd) >= wait->bytes)
 			return false;
 		clock_sleep_until(p->clock, clock_now_ns(p->clock) + LOOK_NS, p->options->stop);
 		counts_read(p->report, &now);
@@ -252,38 +265,123 @@ static bool wait_online(struct probe *p, const struct counts *since, uint64_t by
 	return true;
 }
 
+static void tell_late(struct probe *p, uint64_t after_ns)
+{
+	const uint64_t queued = p->is_btrfs ? chunks_discardable(p->target->fd) : 0;
+	const char *word = p->report->active.mount_word;
+	char text[UNITS_TEXT_BYTES];
+	struct trim_evidence *evidence;
+
+	if (queued)
+		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
+				     "%s wait in the queue of btrfs (%s), which it works off within "
+				     "minutes: sent by FITRIM instead",
+				     units_format_size((double)queued, text), word);
+	else
+		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
+				     "after %.0f s the file system had not discarded all by itself, "
+				     "although mounted so (%s)%s",
+				     (double)after_ns / (double)SECOND_NS, word,
+				     is_async(p) ? "; btrfs may take minutes, so this says nothing" : "");
+	evidence->after_ns = after_ns;
+}
+
 /* Small pieces below the granularity are never sent: three quarters will do. */
 static bool all_came_online(struct probe *p, const struct counts *since)
 {
-	const uint64_t limit_ns = p->options->online_ns ? p->options->online_ns : ONLINE_NS;
 	const uint64_t begin_ns = clock_now_ns(p->clock);
-	struct trim_evidence *evidence;
-	const bool came = wait_online(p, since, p->spread.freed_bytes / 4 * 3, limit_ns);
+	const struct sent_wait wait = {
+		.since = since,
+		.bytes = p->spread.freed_bytes / 4 * 3,
+		.limit_ns = p->options->online_ns ? p->options->online_ns : ONLINE_NS,
+	};
+	const bool came = wait_sent(p, &wait);
+	const uint64_t took_ns = clock_now_ns(p->clock) - begin_ns;
 
 	if (probe_stopped(p))
 		return came;
 	if (came)
-		evidence = probe_say(p, RUNG_SENT, "online-discard", true,
-				     "the file system discarded by itself (%s)",
-				     p->report->active.mount_word);
+		probe_say(p, RUNG_SENT, "online-discard", true,
+			  "the file system discarded by itself (%s)", p->report->active.mount_word)
+			->after_ns = took_ns;
 	else
-		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
-				     "within %.0f s the file system did not discard all by itself (%s)%s",
-				     (double)limit_ns / (double)SECOND_NS, p->report->active.mount_word,
-				     is_async(p) ? "; btrfs queues discards for minutes, so this "
-						   "proves nothing" : ", although mounted so");
-	evidence->after_ns = clock_now_ns(p->clock) - begin_ns;
+		tell_late(p, took_ns);
 	return came;
+}
+
+/* --- asking ---------------------------------------------------------------------------- */
+
+static int ask_failed(struct probe *p, int r, struct err *err)
+{
+	err_errno(err, r, "FITRIM on %s", p->target->info.filesystem);
+	if (r == -EPERM)
+		err_hint(err, "trimming a file system needs root");
+	return probe_failed(p, RUNG_SENT, "fitrim", err);
+}
+
+/* FITRIM of the piece, or of all: the range, or everything. */
+static int ask_once(struct probe *p, const struct stretch *only, bool everything, struct err *err)
+{
+	const uint64_t begin_ns = clock_now_ns(p->clock);
+	const int r = everything ? fitrim_below(p, 0, UINT64_MAX) : fitrim_range(p, only);
+
+	p->freed_ns = clock_now_ns(p->clock);
+	p->call_ns = p->freed_ns - begin_ns;
+	return r < 0 ? ask_failed(p, r, err) : 0;
+}
+
+/*
+ * XFS gives deleted files free some time after sync has returned, and no file system promises to
+ * keep to the range: where too little came, once more, then everything.
+ */
+static int ask_for_all(struct probe *p, const struct counts *since, struct err *err)
+{
+	static const struct {
+		bool everything;
+		const char *words;
+	} tries[] = { { false, "" }, { false, ", called twice," }, { true, " for all that is free" } };
+	const struct sent_wait wait = { since, p->spread.freed_bytes / 2, AGAIN_NS };
+	const char *words = "";
+	char text[UNITS_TEXT_BYTES];
+	struct trim_evidence *evidence;
+
+	for (size_t i = 0; i < ARRAY_COUNT(tries); i++) {
+		const int r = ask_once(p, NULL, tries[i].everything, err);
+
+		if (r)
+			return r;
+		words = tries[i].words;
+		if (counts_top(p->report, since) == TRIM_TOP || wait_sent(p, &wait) ||
+		    probe_stopped(p))
+			break;
+	}
+	evidence = probe_say(p, RUNG_NONE, "fitrim", true, "FITRIM%s was accepted after %s", words,
+			     units_format_latency((double)p->call_ns, text));
+	evidence->after_ns = p->call_ns;
+	evidence->bytes = p->report->asked_bytes;
+	return 0;
 }
 
 /* --- the two rounds -------------------------------------------------------------------- */
 
+/* How long the drive takes for a block beside the one discarded: some say yes and then work it off. */
+static uint64_t time_read(struct probe *p, const struct stretch *first)
+{
+	const struct stretch beside = { .at_bytes = first->at_bytes + first->bytes, .bytes = 4 * KIB };
+	const uint64_t begin_ns = clock_now_ns(p->clock);
+	struct sector_count count = { 0 };
+
+	return probe_look(p, &beside, &count, NULL) < 0 ? 0 : clock_now_ns(p->clock) - begin_ns;
+}
+
 /* What tells of a drive or controller that a discard throws out of step. */
-static int look_for_trouble(struct probe *p, const struct counts *since, const struct counts *now)
+static int look_for_trouble(struct probe *p, const struct counts *since, const struct counts *now,
+			    uint64_t read_ns)
 {
 	const uint64_t slowest_ns = counts_slowest(p->report, since, now);
 	/* Counters tell a slow drive from a busy file system; without them the call's time must do. */
-	const uint64_t took_ns = slowest_ns ? slowest_ns : p->call_ns;
+	const uint64_t call_ns = slowest_ns && p->is_file ? slowest_ns : p->call_ns;
+	const uint64_t took_ns = read_ns > call_ns ? read_ns : call_ns;
 	enum klog_says says = KLOG_NOTHING;
 	char line[256] = "";
 
@@ -294,7 +392,7 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 	if (says == KLOG_TROUBLE || took_ns >= FIRST_LIMIT_NS) {
 		p->report->aborted = true;
 		probe_say(p, RUNG_SENT, "first-discard", false,
-			  "the first small discard took %.1f s%s: no other was sent",
+			  "the first small discard held the drive up for %.1f s%s: no other was sent",
 			  (double)took_ns / (double)SECOND_NS,
 			  says == KLOG_TROUBLE ? ", and the device had to be reset or did not answer" : "")
 			->after_ns = took_ns;
@@ -303,7 +401,7 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 	return 0;
 }
 
-static int send_first(struct probe *p, const struct stretch *stretch, const struct counts *since,
+static int send_first(struct probe *p, struct stretch *stretch, const struct counts *since,
 		      struct err *err)
 {
 	int r = free_one(p, stretch, err);
@@ -316,25 +414,28 @@ static int send_first(struct probe *p, const struct stretch *stretch, const stru
 	if (!p->is_file || counts_top(p->report, since) == TRIM_TOP)
 		return 0;
 	/* btrfs's queue takes minutes: not worth waiting for twice. */
-	if (is_online(p) && !is_async(p) && wait_online(p, since, stretch->bytes / 2, FIRST_ONLINE_NS))
+	if (is_online(p) && !is_async(p) &&
+	    wait_sent(p, &(struct sent_wait){ since, stretch->bytes / 2, FIRST_ONLINE_NS }))
 		return 0;
-	return ask(p, stretch, err);
+	return ask_once(p, stretch, false, err);
 }
 
 int probe_first(struct probe *p, struct err *err)
 {
-	const struct stretch *first = p->spread.stretches;
+	struct stretch *first = p->spread.stretches;
 	struct counts since = p->before, now;
 	char text[UNITS_TEXT_BYTES];
+	uint64_t read_ns;
 	int r, trouble;
 
 	while (!first->first)
 		first++;
 	r = send_first(p, first, &since, err);
+	read_ns = time_read(p, first);
 	now = since;
 	if (!p->queue)
 		wait_quiet(p, quiet_ns(p) / 4, &now);
-	trouble = look_for_trouble(p, &since, &now);
+	trouble = look_for_trouble(p, &since, &now, read_ns);
 	if (r != 0 || trouble)
 		return r < 0 ? r : PROBE_END;
 	probe_say(p, RUNG_NONE, "first-discard", true,
@@ -353,7 +454,7 @@ int probe_rest(struct probe *p, struct err *err)
 	counts_read(p->report, &since);
 
 	for (uint32_t i = 0; i < p->spread.count; i++) {
-		const struct stretch *stretch = &p->spread.stretches[i];
+		struct stretch *stretch = &p->spread.stretches[i];
 
 		if (stretch->guard || stretch->first)
 			continue;
@@ -379,5 +480,5 @@ int probe_rest(struct probe *p, struct err *err)
 	}
 	if (is_online(p) && (all_came_online(p, &since) || probe_stopped(p)))
 		return 0;
-	return ask(p, NULL, err);
+	return ask_for_all(p, &since, err);
 }

@@ -29,6 +29,25 @@ static int extents_of_device(struct probe *p, struct err *err)
 	return 0;
 }
 
+/* One after the other, as if they were one file. */
+static int extents_of_files(struct probe *p, struct err *err)
+{
+	for (uint32_t i = 0; i < p->spread.count; i++) {
+		const struct stretch *stretch = &p->spread.stretches[i];
+		struct file_extents own = { 0 };
+		int r = fiemap_read(p->files[i]->fd, &own, err);
+
+		for (size_t k = 0; k < own.count; k++)
+			own.list[k].file_bytes += stretch->at_bytes;
+		if (r == 0 && fiemap_join(&p->extents, &own) < 0)
+			r = err_errno(err, -ENOMEM, "extents");
+		free(own.list);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* All that was written must have a place: a hole in the map would look like a discard. */
 static bool is_whole(const struct probe *p)
 {
@@ -49,7 +68,7 @@ static int find_extents(struct probe *p, struct err *err)
 
 	if (!p->is_file)
 		return extents_of_device(p, err);
-	r = fiemap_read(p->target->fd, &p->extents, err);
+	r = p->by_file ? extents_of_files(p, err) : fiemap_read(p->target->fd, &p->extents, err);
 	if (r == 0 && !is_whole(p))
 		r = err_set(err, -ENOTSUP, "the file system does not say where all of the file is");
 	return r;

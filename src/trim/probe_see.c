@@ -177,8 +177,7 @@ static int see(struct probe *p, struct seen *ret, struct err *err)
 		const struct stretch *stretch = &p->spread.stretches[i];
 		struct sector_count count = { 0 };
 
-		/* After an abort only the first was freed. */
-		if (stretch->guard || (p->report->asked_bytes <= stretch->bytes && !stretch->first))
+		if (!stretch->freed)
 			continue;
 		r = look_at(p, stretch, &count, err);
 		if (r == 0)

@@ -110,7 +110,8 @@ void space_end(const struct space *before, struct trim_report *report, int file_
 		uint64_t now = 0;
 		int64_t less;
 
-		if (!item_bytes(item, file_fd, &now))
+		/* What never held our data, by its own account, tells nothing of it (FUSE). */
+		if (item->before_bytes < asked_bytes || !item_bytes(item, file_fd, &now))
 			continue;
 		less = (int64_t)(item->before_bytes - now);
 		evidence = trim_report_add(report, RUNG_EFFECT, "space", item->layer);

@@ -16,6 +16,7 @@ struct stretch {
 	uint64_t at_bytes, bytes;
 	bool guard;		/* stays; else it is freed */
 	bool first;		/* freed before all others, alone */
+	bool freed;		/* by now; whoever frees it says so */
 	uint32_t size_index;	/* into the sizes, of a piece */
 };
 

@@ -16,7 +16,10 @@ struct probe {
 	const struct trim_probe_options *options;
 	const struct clock *clock;
 
-	struct target *target;		/* our file, or the device */
+	struct target *target;		/* our file, the first of several, or the device */
+	/* by_file: that of each stretch, the target's among them; NULL once it was deleted. */
+	struct target *files[SPREAD_STRETCHES];
+	bool by_file;
 	struct queue *queue;		/* of a target that has its own; NULL */
 	bool is_file;			/* our file in a directory */
 	bool is_btrfs;

@@ -110,7 +110,7 @@ static void run_machine(const char *name)
 	check_machine(name, &machine);
 	printf("# %-36s %-16s %-10s %-22s %s\n", name, report.verdict.code, report.verdict.layer,
 	       report.verdict.reason, machine.title);
-	fixture_done();
+	machine_done();
 }
 
 static int is_machine(const struct dirent *entry)

@@ -313,7 +313,7 @@ static int walk_path(struct walk *walk, const char *path, struct err *err)
 		return err_set(err, -ENOENT, "%s: the table of mounts cannot be read", path);
 	if (!walk_mount_of(walk, path, &facts))
 		return err_set(err, -ENOENT, "%s lies on no mount that this process sees", path);
-	walk_mount(walk, TRIM_TOP, &facts);
+	walk_mount(walk, walk_image(walk, path), &facts);
 	/* What is deleted on an overlay becomes free on the file system below it. */
 	while (walk_upper(walk, &facts, &under))
 		facts = under;

@@ -39,6 +39,8 @@ void walk_loop(struct walk *walk, uint32_t index);
 void walk_disk(struct walk *walk, uint32_t index);
 void walk_sd(struct walk *walk, uint32_t index);	/* SCSI, SATA, USB */
 void walk_nvme(struct walk *walk, uint32_t index);
+/* The virtual machine that has the file for a disk, as the uppermost layer; TRIM_TOP. */
+uint32_t walk_image(struct walk *walk, const char *path);
 /* The members of a pool, as far as udev has noted them. */
 void walk_zpool(struct walk *walk, uint32_t parent, const char *pool);
 

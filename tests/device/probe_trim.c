@@ -5,7 +5,7 @@
  * prints what was seen: one line for each piece of evidence, layer and size. For device tests.
  *
  *	probe_trim [--sizes=4k,1m] [--quiet=100ms] [--online=2s] [--after=0,1s] [--erase-data=NAME]
- *		   [--hold=DOING] PLACE
+ *		   [--by-deletion] [--hold=DOING] PLACE
  *
  * --hold stops where the probe says that it is DOING so, until killed.
  */
@@ -62,6 +62,8 @@ static void option(struct trim_probe_options *o, char *word)
 		units_parse_time_ns(value, &o->online_ns, NULL);
 	} else if (strncmp(word, "--erase-data=", 13) == 0) {
 		o->erase_serial = value;
+	} else if (strcmp(word, "--by-deletion") == 0) {
+		o->by_deletion = true;
 	} else if (strncmp(word, "--hold=", 7) == 0) {
 		hold_at = value;
 	}

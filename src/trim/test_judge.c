@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "base/check.h"
+#include "trim/deep.h"
+#include "trim/judge.h"
+
+/* What the machines of tests/fixtures/trim leave open: exit codes, the order of rules, --deep. */
+
+static struct trim_report report;
+
+static void make(bool is_virtual)
+{
+	struct trim_layer *layer;
+
+	memset(&report, 0, sizeof(report));
+	strcpy(report.spec, "/dev/sda");
+	strcpy(report.device, "sda");
+	layer = &report.layers[report.layer_count++];
+	strcpy(layer->name, "sda");
+	strcpy(layer->kind, "sata");
+	layer->parent = TRIM_TOP;
+	layer->is_block = true;
+	layer->is_virtual = is_virtual;
+	layer->capable = TRIM_YES;
+	layer->granularity_bytes = 512;
+	layer->max_bytes = 1u << 30;
+	layer->have_delivered = true;
+	layer->delivered_count = 1;
+	layer->delivered_bytes = 1u << 20;
+	report.rung = RUNG_EFFECT;
+	trim_report_add(&report, RUNG_EFFECT, "read-back", "sda")->content = CONTENT_ZEROS;
+}
+
+static int judged(bool accept_partial)
+{
+	trim_judge(&report);
+	return trim_exit_code(&report, accept_partial);
+}
+
+static void a_virtual_drive_is_accepted_only_when_asked(void)
+{
+	make(true);
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.code, "works");
+	CHECK(report.verdict.as_far_as_seen);
+	CHECK_EQ(judged(true), 0);
+	make(false);
+	CHECK_EQ(judged(false), 0);
+	CHECK(!report.verdict.as_far_as_seen);
+}
+
+static void danger_comes_before_all_else(void)
+{
+	make(false);
+	report.guards_changed = report.aborted = report.interrupted = true;
+	report.layers[0].capable = TRIM_NO;
+	CHECK_EQ(judged(true), 7);
+	CHECK_STR(report.verdict.reason, "GUARDS");
+	report.guards_changed = false;
+	CHECK_EQ(judged(true), 7);
+	CHECK_STR(report.verdict.reason, "RESET");
+}
+
+static void an_interrupted_one_exits_as_such(void)
+{
+	make(false);
+	report.interrupted = true;
+	CHECK_EQ(judged(false), 130);
+}
+
+static void the_last_look_counts(void)
+{
+	make(false);
+	trim_report_add(&report, RUNG_EFFECT, "read-back", "sda")->content = CONTENT_OLD;
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.code, "sent-unproven");
+	report.layers[0].zeroes = TRIM_YES;
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.code, "ignored");
+}
+
+static void errors_are_told_apart(void)
+{
+	static const struct {
+		int error;
+		const char *code, *reason;
+		int exit_code;
+	} cases[] = {
+		{ -EPERM, "cannot-tell", "NO_RIGHTS", 3 },
+		{ -EACCES, "cannot-tell", "NO_RIGHTS", 3 },
+		{ -EROFS, "cannot-tell", "READ_ONLY", 1 },
+		{ -EOPNOTSUPP, "blocked", "FAILS", 1 },
+		{ -EREMOTEIO, "blocked", "FAILS", 1 },
+		{ -EIO, "blocked", "FAILS", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make(false);
+		report.layers[0].have_delivered = false;
+		report.evidence_count = 0;
+		trim_report_add(&report, RUNG_SENT, "fitrim", "")->error = cases[i].error;
+		CHECK_EQ(judged(false), cases[i].exit_code);
+		CHECK_STR(report.verdict.code, cases[i].code);
+		CHECK_STR(report.verdict.reason, cases[i].reason);
+	}
+}
+
+/* What is smaller than the announced unit may stay. */
+static void small_pieces_that_stay_are_a_lie_only_above_the_unit(void)
+{
+	make(false);
+	report.sizes[0] = (struct trim_size){ 4096, 3, 0, 3, 0 };
+	report.sizes[1] = (struct trim_size){ 65536, 3, 3, 0, 0 };
+	report.size_count = 2;
+	report.unit_bytes = 65536;
+	CHECK_EQ(judged(false), 0);
+	report.unit_bytes = 512;
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.code, "partial");
+	CHECK(strstr(report.verdict.text, "effective only from 64.0 KiB"));
+	CHECK(strstr(report.verdict.remedy, "fstrim -m 65536"));
+}
+
+static void deep(const char *code, double back_percent)
+{
+	struct protocol_evidence evidence = { .name = "random write: back by trim and a pause",
+					      .unit = "%", .value = back_percent };
+	struct protocol_outcome outcome = { .evidence = &evidence, .evidence_count = 1 };
+
+	strcpy(outcome.verdict_code, code);
+	strcpy(outcome.verdict_text, "said so");
+	make(false);
+	trim_report_add(&report, RUNG_EFFECT, "read-back", "sda")->content = CONTENT_OLD;
+	trim_deep_judge(&report, &outcome);
+	trim_judge(&report);
+}
+
+static void speed_decides_where_old_data_says_nothing(void)
+{
+	deep("trim-effective", 95);
+	CHECK_STR(report.verdict.code, "works");
+	CHECK_EQ(report.rung, RUNG_BEHAVIOUR);
+	deep("trim-none", 2);
+	CHECK_STR(report.verdict.code, "ignored");
+	CHECK_STR(report.verdict.reason, "NO_EFFECT_SEEN");
+	/* A drive that cleans when idle: what trim brought back counts, not the protocol's word. */
+	deep("idle-recovers", 98);
+	CHECK_STR(report.verdict.code, "works");
+	deep("idle-recovers", 10);
+	CHECK_STR(report.verdict.code, "sent-unproven");
+	deep("nothing-to-recover", 0);
+	CHECK_STR(report.verdict.code, "sent-unproven");
+}
+
+TESTS(TEST(a_virtual_drive_is_accepted_only_when_asked), TEST(danger_comes_before_all_else),
+      TEST(an_interrupted_one_exits_as_such), TEST(the_last_look_counts),
+      TEST(errors_are_told_apart),
+      TEST(small_pieces_that_stay_are_a_lie_only_above_the_unit),
+      TEST(speed_decides_where_old_data_says_nothing))
