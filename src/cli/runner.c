@@ -76,14 +76,14 @@ static int run_plan(const struct invocation *inv, const struct runner *runner,
 		exit_code = fail(inv, runner, &result, &err);
 	} else {
 		exit_code = print_result(inv, runner, &result);
-		if (options->recording && record_write(files, options->recording, &result, &err) < 0)
+		if (inv->record[0] && record_write(files, options->recording, &result, &err) < 0)
 			exit_code = recording_failed(&err);
 		if (options->recording && options->recording->lost_count)
 			fprintf(stderr, "tare: the recording lacks %llu requests: they could not be "
 					"written in time\n",
 				(unsigned long long)options->recording->lost_count);
 	}
-	if (options->recording)
+	if (inv->record[0])
 		record_close(files, r == 0);
 	result_done(&result);
 	return exit_code;
@@ -98,7 +98,7 @@ static int start_recording(const struct invocation *inv, struct measure_options 
 	if (!inv->record[0])
 		return 0;
 	r = record_open(files, inv->record, err);
-	if (r < 0)
+	if (r < 0 || options->recording)
 		return r;
 	r = recording_new(&options->recording, err);
 	if (r < 0)
@@ -121,6 +121,7 @@ int runner_run(const struct invocation *inv, const struct runner *runner)
 		.ledger_directory = "",
 		.phase_done = runner->phase_done,
 		.phase_done_ctx = runner->phase_done_ctx,
+		.recording = runner->recording,
 		.trace_open = traces_open,
 		.trace_ctx = runner->traces ? runner->traces : &own,
 	};
@@ -132,7 +133,8 @@ int runner_run(const struct invocation *inv, const struct runner *runner)
 		exit_code = invocation_fail(inv, exit_of_refusal(err.code), &err);
 	else
 		exit_code = run_plan(inv, runner, &options, &files);
-	recording_free(options.recording);
+	if (!runner->recording)
+		recording_free(options.recording);
 	traces_done(&own);
 	return exit_code;
 }

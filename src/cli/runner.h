@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 
+struct recording;	/* model/recording.h */
 struct traces;
 
 struct runner {
@@ -20,8 +21,9 @@ struct runner {
 	/* In place of tare's own report, unless --json asks for it; or NULL. */
 	void (*report)(void *ctx, const struct result *result, struct text *ret);
 	void *report_ctx;
-	struct traces *traces;		/* of the plan, read already; NULL: read when needed */
 	bool is_own_report;	/* it prints tare's own, also the JSON: with the header, and called always */
+	struct recording *recording;	/* takes what each request did; or NULL */
+	struct traces *traces;		/* of the plan, read already; NULL: read when needed */
 };
 
 /* Removes what killed runs left, runs and prints; returns an enum exit_code. */

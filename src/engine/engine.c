@@ -411,9 +411,9 @@ static int group_init(struct group *group, const struct engine_job *jobs,
 			work->flow = find_flow(group, work->workload);
 		work->target = jobs[i].target;
 		work->ends_group = jobs[i].ends_group;
+		work->memory = jobs[i].memory;
 		work->trace = jobs[i].trace;
 		work->measurement_index = jobs[i].measurement_index;
-		work->memory = jobs[i].memory;
 		work->clock = options->clock;
 		work->stop = options->stop;
 		r = work_init(work, options, err);

@@ -98,13 +98,13 @@ struct engine_job {
 	struct target *target;
 	struct measurement *ret;	/* initialised; filled when it has run */
 	bool ends_group;		/* when it is done, the others end too */
-	const struct trace *trace;	/* what a workload with a trace replays, checked; else NULL */
-	uint32_t measurement_index;	/* in the recording */
 	/*
 	 * Of a run that verifies: what is known of the target. Writing fills it, in place of what it
 	 * held; reads alone, without a seed of their own, are checked by it. NULL = none is kept.
 	 */
 	struct engine_memory **memory;
+	const struct trace *trace;	/* what a workload with a trace replays, checked; else NULL */
+	uint32_t measurement_index;	/* in the recording */
 };
 
 /*

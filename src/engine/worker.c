@@ -692,7 +692,8 @@ static bool is_plain(const struct worker *w)
 	const struct work *work = w->work;
 
 	return !w->lines.lines && !w->is_replay && !work->flow && !w->open_loop &&
-	       w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each && !w->tap &&
+	       w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each &&
+	       !w->tap &&
 	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }

@@ -50,10 +50,10 @@ struct work {
 	struct data data;
 	bool fills;				/* each write gets fresh content */
 	struct verify_map map;			/* words NULL when not verifying */
+	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
 	const struct trace *trace;		/* replayed in place of draws; NULL */
 	struct taps *taps;			/* one for each worker; NULL when nothing is recorded */
 	uint32_t measurement_index;		/* in the recording */
-	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
 	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */

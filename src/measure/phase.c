@@ -233,8 +233,8 @@ static int run_measured(const struct parts *parts, const struct member *members,
 			.target = target_of(&parts->list[i]),
 			.ret = measurement_of(parts, i),
 			.ends_group = members[i].ends_group,
-			.measurement_index = (uint32_t)parts->list[i].index,
 			.memory = &parts->list[i].seat->memory,
+			.measurement_index = (uint32_t)parts->list[i].index,
 		};
 	for (uint32_t i = 0; i < parts->count; i++) {
 		r = session_trace(s, &parts->list[i].workload, &jobs[i].trace, err);
