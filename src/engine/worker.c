@@ -25,12 +25,6 @@ static inline uint32_t in_flight(const struct worker *w)
 	return w->depth_count - w->free_count;
 }
 
-/* When the next request of an open loop is meant to start; NEVER_NS when a trace has no more. */
-static inline uint64_t due_ns(const struct worker *w)
-{
-	return w->is_replay ? w->player.due_ns : pace_peek(&w->pace);
-}
-
 static void fail(struct worker *w, const struct worker_slot *slot, bool in_sync, int code)
 {
 	recorder_error(&w->recorder, in_sync ? OP_SYNC : op_of_kind[slot->kind], code);
