@@ -11,6 +11,7 @@
 #include "measure/audit.h"
 #include "measure/gather.h"
 #include "measure/session.h"
+#include "model/trace.h"
 #include "state/state.h"
 
 /* Where a workload's range ends, as far as it says so in bytes; 0 = with the target. */
@@ -319,6 +320,40 @@ static int run_open(struct session *s, struct err *err)
 	return 0;
 }
 
+int session_trace(const struct session *s, const struct workload *workload,
+		  const struct trace **ret, struct err *err)
+{
+	const struct measure_options *options = s->options;
+	const struct trace *trace;
+	int r;
+
+	*ret = NULL;
+	if (!*workload->trace)
+		return 0;
+	if (!options->trace_open)
+		return err_set(err, -EINVAL, "'%s': traces are not replayed here", workload->trace);
+	r = options->trace_open(options->trace_ctx, workload, &trace, err);
+	if (r == 0)
+		r = trace_check(trace, workload, err);
+	if (r < 0)
+		return err_wrap(err, "%s", workload->trace);
+	*ret = trace;
+	return 0;
+}
+
+/* All of each trace is looked at before anything is opened. */
+static int check_traces(const struct session *s, struct err *err)
+{
+	const struct trace *trace;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->plan->phase_count; i++) {
+		if (s->plan->phases[i].kind == PHASE_MEASURE)
+			r = session_trace(s, &s->plan->phases[i].workload, &trace, err);
+	}
+	return r;
+}
+
 int measure_plan(const struct plan *plan, const struct measure_options *options,
 		 struct result *ret, struct err *err)
 {
@@ -334,8 +369,10 @@ int measure_plan(const struct plan *plan, const struct measure_options *options,
 	if (r == 0) {
 		s.plan = plan;
 		s.phase_count = plan->phase_count;
-		r = session_open(&s, err);
+		r = check_traces(&s, err);
 	}
+	if (r == 0)
+		r = session_open(&s, err);
 	if (r == 0)
 		r = run_open(&s, err);
 	session_done(&s);

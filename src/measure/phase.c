@@ -220,6 +220,7 @@ static int run_measured(const struct parts *parts, const struct member *members,
 		.stop = s->options->stop,
 		.progress = phase_progress,
 		.progress_ctx = (void *)(uintptr_t)parts,
+		.recording = s->options->recording,
 	};
 	DEFER(defer_free) struct engine_job *jobs = calloc(parts->count, sizeof(*jobs));
 	int r;
@@ -233,7 +234,13 @@ static int run_measured(const struct parts *parts, const struct member *members,
 			.ret = measurement_of(parts, i),
 			.ends_group = members[i].ends_group,
 			.memory = &parts->list[i].seat->memory,
+			.measurement_index = (uint32_t)parts->list[i].index,
 		};
+	for (uint32_t i = 0; i < parts->count; i++) {
+		r = session_trace(s, &parts->list[i].workload, &jobs[i].trace, err);
+		if (r < 0)
+			return r;
+	}
 	s->temperature_next_ns = 0;
 	meters_before(parts);
 	r = engine_run_group(jobs, parts->count, &options, err);
@@ -292,6 +299,8 @@ void phase_name(const struct session *s, const struct workload *w, char ret[64])
 	assert(w->rw < sizeof(rw) / sizeof(rw[0]));
 	if (w->name[0])
 		snprintf(base, sizeof(base), "%.51s", w->name);
+	else if (*w->trace)
+		snprintf(base, sizeof(base), "replay");
 	else if (w->lines.count)
 		snprintf(base, sizeof(base), "lines-q%u", w->depth_count);
 	else
@@ -373,6 +382,8 @@ static void find_ceilings(const struct parts *parts, const struct member *member
 	for (uint32_t i = 0; i < parts->count; i++) {
 		worth |= is_near_ceiling(measurement_of(parts, i));
 		whole &= !measurement_of(parts, i)->ended_early;
+		/* A trace waits for its times with the CPU busy: no sign of a limit. */
+		whole &= !measurement_of(parts, i)->replay.is_replay;
 	}
 	if (!worth || !whole || !iops)
 		return;

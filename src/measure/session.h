@@ -90,6 +90,10 @@ struct target_info *seat_info(const struct seat *seat);
 void session_begin(const struct session *s, const char *name, size_t index);
 void session_end(const struct session *s, const struct measurement *m);
 
+/* measure.c: the trace of a workload, checked against it; NULL where it has none. */
+int session_trace(const struct session *s, const struct workload *workload,
+		  const struct trace **ret, struct err *err);
+
 /* Whether *stop was raised. */
 bool session_stopped(const struct session *s);
 
