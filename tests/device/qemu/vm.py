@@ -172,6 +172,8 @@ def libraries(program):
 
 def initramfs(root, path):
     with tempfile.TemporaryDirectory() as tree:
+        os.chmod(tree, 0o755)   # it is the guest's /
+
         def put(source, target, mode=0o755):
             target = tree + target
             os.makedirs(os.path.dirname(target), exist_ok=True)
