@@ -100,9 +100,9 @@ static void bench_others(void)
 	mix_init(&mix, &workload, 1);
 	BENCH("mix 70/30", (uint64_t)mix_next(&mix, &bytes));
 
-	pace_init(&pace, 100000, false, 1, 0, 1);
+	pace_init(&pace, &(struct pace_rate){ 100000, 0, false, 1 }, 0, 1);
 	BENCH("pace, fixed", pace_take(&pace));
-	pace_init(&pace, 100000, true, 1, 0, 1);
+	pace_init(&pace, &(struct pace_rate){ 100000, 0, true, 1 }, 0, 1);
 	BENCH("pace, Poisson", pace_take(&pace));
 
 	histogram_init(&histogram);

@@ -152,7 +152,9 @@ static uint64_t *intended(const struct measurement *m, size_t count)
 	uint64_t *times = malloc(count * sizeof(*times));
 	struct pace pace;
 
-	pace_init(&pace, m->workload.rate_iops, m->workload.arrival == ARRIVAL_POISSON, 0,
+	pace_init(&pace,
+		  &(struct pace_rate){ m->workload.rate_iops, 0,
+				       m->workload.arrival == ARRIVAL_POISSON, 0 },
 		  m->start_ns, random_mix(m->seed + 0x9000u));
 	for (size_t i = 0; times && i < count; i++)
 		times[i] = pace_take(&pace);

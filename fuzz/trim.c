@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "target/fixture.h"
+#include "trim/fixture_trim.h"
 #include "trim/judge.h"
 #include "trim/walk.h"
 
@@ -94,9 +94,10 @@ static void make(void)
 	};
 	char path[256];
 
-	snprintf(fixture_root, sizeof(fixture_root), "/tmp/tare-fixture-XXXXXX");
+	snprintf(fixture_root, sizeof(fixture_root), "%s/tare-fixture-XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	EXPECT(mkdtemp(fixture_root));
-	atexit(fixture_done);
+	atexit(machine_done);
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
 		device(devices[i].name, devices[i].number);
 	for (size_t i = 0; i < sizeof(slaves) / sizeof(slaves[0]); i++) {

@@ -76,6 +76,15 @@ struct invocation {
 	struct workload workload;
 	field_bits workload_seen;	/* rows of workload_fields that were given */
 
+	/* run, replay: a new file for what each request did; "" */
+	char record[4096];
+
+	/* replay, whose options are in workload; 0 = its own depth */
+	uint32_t replay_depth_count;
+
+	/* record */
+	uint64_t record_ns;
+
 	/* precondition */
 	char steps[2048];
 
@@ -148,6 +157,7 @@ const struct verb *verb_find(const char *name);	/* NULL when there is none */
 /* Option tables over struct invocation, to be named in verb.tables. */
 extern const struct field common_fields[];	/* every verb has them; not to be named */
 extern const struct field consent_fields[];	/* --erase-data, --expendable */
+extern const struct field erase_fields[];	/* --erase-data alone */
 extern const struct field check_fields[];	/* --quick, --long, --size */
 extern const struct field foreign_fields[];	/* --exact, --print-plan */
 extern const struct field run_fields[];		/* --filename, --print-plan */

@@ -8,26 +8,35 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
-#include "measure/measure.h"
 #include "cli/version.h"
 #include "foreign/iozone.h"
+#include "measure/measure.h"
 #include "report/iozone.h"
+#include "state/ledger.h"
 #include "state/state.h"
 #include "stats/histogram.h"
+
+/* The finding about a row that could not even begin: one for each. */
+#define ROW_REFUSED "iozone-row"
+/* As the audit has it. */
+#define SHORT_NS (5 * SECOND_NS)
 
 struct run {
 	const struct invocation *inv;
 	struct plan *plan;
 	struct iozone_sheet *sheet;
 	const volatile sig_atomic_t *stop;
-	struct result total;		/* of all slices */
+	struct result total; /* of all slices */
 	struct progress progress;
-	struct measure_observer live;	/* of progress; empty when there is nothing to show */
-	bool begun;			/* the banner is out */
-	uint32_t dropped;		/* passes that an error ended: bit per pass */
-	int exit_code;			/* of stdout */
+	struct measure_observer live; /* of progress; empty when there is nothing to show */
+	bool begun;		      /* the banner is out */
+	bool refused;		      /* the first error was a row's that could not begin */
+	bool mismatch;		      /* data did not read back as it was written */
+	uint32_t dropped;	      /* passes that an error ended: bit per pass */
+	int exit_code;		      /* of stdout */
 
 	/* The part of the plan that runs now: the cell of each of its measurements. */
 	size_t *cells;
@@ -91,7 +100,8 @@ static uint64_t busy_ns(const struct measurement *m)
 
 	if (!m->workload.think_ns)
 		return m->duration_ns;
-	for (int kind = 0; kind < OP_KINDS; kind++)
+	/* With a sync for each write the write's own time has it. */
+	for (int kind = 0; kind < OP_KINDS - (m->workload.fsync_count == 1); kind++)
 		ret += m->ops[kind].service ? m->ops[kind].service->sum_ns : 0;
 	return ret;
 }
@@ -119,6 +129,7 @@ static void on_end(void *ctx, const struct measurement *m)
 		return;
 	cell = &run->sheet->cells[run->cells[run->done_count++]];
 	fill_cell(cell, m);
+	run->mismatch |= m->verify_failed_count > 0;
 	if (!run->sheet->throughput || m->interrupted ||
 	    cell->stream + 1 < run->sheet->rows[cell->row].stream_count)
 		return;
@@ -134,16 +145,29 @@ static void move_findings(struct result *into, struct result *from)
 		bool known = false;
 
 		for (size_t k = 0; k < into->finding_count && !known && !*f->measurement; k++)
-			known = strcmp(into->findings[k].code, f->code) == 0;
+			known = strcmp(into->findings[k].code, f->code) == 0 &&
+				strcmp(f->code, ROW_REFUSED) != 0;
 		if (!known)
 			*result_find(into, f->code, f->severity, f->measurement) = *f;
 	}
 }
 
+/* The first error stands. */
+static void take_error(struct result *into, const struct result *from)
+{
+	if (into->error_code || !from->error_code)
+		return;
+	into->error_code = from->error_code;
+	memcpy(into->error_text, from->error_text, sizeof(into->error_text));
+	memcpy(into->error_hint, from->error_hint, sizeof(into->error_hint));
+}
+
 static void move_measurements(struct result *into, struct result *from)
 {
-	const uint32_t groups = into->measurement_count ?
-		into->measurements[into->measurement_count - 1].group_index : 0;
+	const uint32_t groups =
+		into->measurement_count
+			? into->measurements[into->measurement_count - 1].group_index + 1
+			: 0;
 
 	for (size_t i = 0; i < from->measurement_count; i++) {
 		struct measurement *m = result_add(into);
@@ -169,6 +193,18 @@ static void move_targets(struct result *into, struct result *from)
 	from->more_target_count = more_count;
 }
 
+/* The first to run anything is the frame of all; what was refused before it is kept. */
+static void begin_total(struct result *total, struct result *from)
+{
+	struct result refused = *total;
+
+	*total = *from;
+	result_init(from);
+	move_findings(total, &refused);
+	take_error(total, &refused);
+	result_done(&refused);
+}
+
 static void move_result(struct run *run, struct result *from)
 {
 	struct result *into = &run->total;
@@ -176,9 +212,7 @@ static void move_result(struct run *run, struct result *from)
 	const uint64_t layout_ns = into->layout_ns + from->layout_ns;
 
 	if (!*into->started_at) {
-		result_done(into);
-		*into = *from;
-		result_init(from);
+		begin_total(into, from);
 		return;
 	}
 	move_findings(into, from);
@@ -188,13 +222,8 @@ static void move_result(struct run *run, struct result *from)
 	into->layout_bytes = layout_bytes;
 	into->layout_ns = layout_ns;
 	into->interrupted |= from->interrupted;
-	if (from->error_code && !into->error_code) {
-		into->error_code = from->error_code;
-		memcpy(into->error_text, from->error_text, sizeof(into->error_text));
-		memcpy(into->error_hint, from->error_hint, sizeof(into->error_hint));
-	}
+	take_error(into, from);
 }
-
 
 /* The pass that an error ended, and in throughput mode all of its streams. */
 static void drop_failed(struct run *run)
@@ -213,18 +242,71 @@ static void note_refusal(struct run *run, uint32_t row, const struct err *err)
 	const struct iozone_row *at = &run->sheet->rows[row];
 	struct finding *f;
 
-	f = result_find(&run->total, "iozone-row", SEVERITY_INVALID, "");
+	f = result_find(&run->total, ROW_REFUSED, SEVERITY_INVALID, "");
 	snprintf(f->text, sizeof(f->text), "file %llu kB, record %llu kB: %.250s",
 		 (unsigned long long)at->file_kb, (unsigned long long)at->record_kb, err->text);
 	snprintf(f->remedy, sizeof(f->remedy), "%.255s", err->hint);
 	if (run->total.error_code)
 		return;
+	run->refused = true;
 	run->total.error_code = err->code;
 	snprintf(run->total.error_text, sizeof(run->total.error_text), "%s", f->text);
 	snprintf(run->total.error_hint, sizeof(run->total.error_hint), "%s", err->hint);
 }
 
-static struct measure_options options_of(struct run *run)
+/*
+ * The drive's ledger has the first row as of any run and one entry for all others, written
+ * at the end: an entry waits for its own flush. Rounds of streams are few and may be on
+ * several drives.
+ */
+static bool is_noted_later(const struct run *run, uint32_t row)
+{
+	return row > 0 && !run->sheet->throughput;
+}
+
+static void sum_up_later_rows(const struct run *run, struct ledger_entry *entry)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->sheet->cell_count; i++) {
+		const struct iozone_cell *cell = &run->sheet->cells[i];
+
+		if (!cell->done || !is_noted_later(run, cell->row))
+			continue;
+		count++;
+		entry->duration_ns += cell->duration_ns;
+		entry->written_bytes += iozone_passes[cell->pass].writes ? cell->bytes : 0;
+	}
+	snprintf(entry->text, sizeof(entry->text), "%zu measurements of an iozone table", count);
+}
+
+static void note_in_ledger(const struct run *run)
+{
+	const char *spec = run->plan->targets[0].spec;
+	/* Of a directory the least file will do: it tells on which drive it lies. */
+	const struct target_request request = { .spec = spec, .size_bytes = 4 * KIB };
+	struct ledger_entry entry;
+	struct ledger ledger;
+	struct target *target;
+
+	if (strncmp(spec, "sim:", 4) == 0 || strncmp(spec, "null", 4) == 0 ||
+	    target_open(&target, &request, NULL) < 0)
+		return;
+	if (ledger_open(&ledger, NULL, &target->info, NULL) == 0) {
+		ledger_now(target, &entry);
+		sum_up_later_rows(run, &entry);
+		snprintf(entry.who, sizeof(entry.who), "tare %s, uid %u", TARE_VERSION,
+			 (unsigned int)geteuid());
+		snprintf(entry.what, sizeof(entry.what), "measure");
+		snprintf(entry.state, sizeof(entry.state), "used");
+		if (entry.written_bytes)
+			(void)ledger_add(&ledger, &entry, NULL);
+		ledger_done(&ledger);
+	}
+	target_close(target);
+}
+
+static struct measure_options options_of(struct run *run, uint32_t row)
 {
 	const struct invocation *inv = run->inv;
 
@@ -233,16 +315,19 @@ static struct measure_options options_of(struct run *run)
 		.erase_serial = inv->erase_serial[0] ? inv->erase_serial : NULL,
 		.expendable_path = inv->expendable[0] ? inv->expendable : NULL,
 		.command = inv->command,
-		.ledger_directory = "",
-		.observer = { .ctx = run, .target = on_target, .begin = on_begin,
-			      .progress = on_progress, .end = on_end },
+		.ledger_directory = is_noted_later(run, row) ? NULL : "",
+		.observer = { .ctx = run,
+			      .target = on_target,
+			      .begin = on_begin,
+			      .progress = on_progress,
+			      .end = on_end },
 	};
 }
 
 /* Once more as long as an error ended a column and others are left. */
 static int run_row(struct run *run, uint32_t row, struct err *err)
 {
-	const struct measure_options options = options_of(run);
+	const struct measure_options options = options_of(run, row);
 	int r = 0;
 
 	while (r == 0 && !*run->stop) {
@@ -251,7 +336,8 @@ static int run_row(struct run *run, uint32_t row, struct err *err)
 		struct plan slice;
 
 		run->done_count = 0;
-		run->cell_count = iozone_slice(run->plan, run->sheet, row, dropped, &slice, run->cells);
+		run->cell_count =
+			iozone_slice(run->plan, run->sheet, row, dropped, &slice, run->cells);
 		if (run->cell_count) {
 			r = measure_plan(&slice, &options, &result, err);
 			drop_failed(run);
@@ -287,7 +373,13 @@ static void print_round(struct run *run, uint32_t row)
 	put(run, &text);
 }
 
-/* A refusal of the first row is one of all: nothing was printed, nothing run. */
+/* A size that does not fit, a record the device does not take: others may. */
+static bool is_of_one_row(int code)
+{
+	return code == -EINVAL || code == -ENOSPC || code == -EFBIG;
+}
+
+/* What the first row alone is not to blame for is of all: nothing was printed, nothing run. */
 static int run_rows(struct run *run, struct err *err)
 {
 	for (uint32_t row = 0; row < run->sheet->row_count && !*run->stop; row++) {
@@ -295,15 +387,38 @@ static int run_rows(struct run *run, struct err *err)
 
 		print_round(run, row);
 		r = run_row(run, row, err);
-		if (r < 0 && row == 0)
+		if (r < 0 && row == 0 && (!is_of_one_row(r) || run->sheet->row_count == 1))
 			return r;
-		if (r < 0)
+		if (r < 0) {
+			begin(run);
 			note_refusal(run, row, err);
+		}
 		print_row(run, row);
 		if (run->exit_code != EXIT_DONE)
 			break;
 	}
 	return 0;
+}
+
+/* Each row's own finding speaks of that row alone. */
+static void count_short(struct run *run)
+{
+	const struct iozone_sheet *sheet = run->sheet;
+	size_t count = 0, done_count = 0;
+
+	for (size_t i = 0; i < sheet->cell_count; i++) {
+		done_count += sheet->cells[i].done;
+		count += sheet->cells[i].done && sheet->cells[i].duration_ns < SHORT_NS;
+	}
+	for (size_t i = 0; i < run->total.finding_count; i++) {
+		struct finding *f = &run->total.findings[i];
+
+		if (strcmp(f->code, "too-short") == 0 && sheet->row_count > 1)
+			snprintf(f->text, sizeof(f->text),
+				 "%zu of %zu measurements lasted less than 5 s: what takes a drive "
+				 "longer (its cache's end, cleaning) is not in them",
+				 count, done_count);
+	}
 }
 
 /* The sheet's sentences, for whoever reads the result. */
@@ -315,15 +430,20 @@ static void add_notes(struct run *run)
 		snprintf(f->text, sizeof(f->text), "%s", run->sheet->notes[i]);
 	}
 	if (run->sheet->invalid)
-		snprintf(result_find(&run->total, "iozone-invalid", SEVERITY_INVALID, "")->text, 320,
-			 "INVALID FOR PERFORMANCE: every block was checked");
+		snprintf(result_find(&run->total, "iozone-invalid", SEVERITY_INVALID, "")->text,
+			 320, "INVALID FOR PERFORMANCE: every block was checked");
 }
 
 static int print_end(struct run *run)
 {
 	struct text text = TEXT_INIT;
-	const int exit_code = exit_of_result(&run->total);
+	int exit_code = exit_of_result(&run->total);
 
+	if (run->mismatch && exit_code == EXIT_DONE)
+		exit_code = EXIT_VERDICT;
+	if (run->refused && exit_code == EXIT_IO)
+		exit_code = EXIT_REFUSED;
+	count_short(run);
 	add_notes(run);
 	run->sheet->interrupted = run->total.interrupted;
 	if (run->inv->json) {
@@ -361,6 +481,7 @@ int iozone_run(const struct invocation *inv, struct plan *plan, struct iozone_sh
 	state_reap(NULL);
 	init_progress(&run);
 	r = run_rows(&run, &err);
+	note_in_ledger(&run);
 	progress_done(&run.progress);
 	if (r < 0)
 		exit_code = invocation_fail(inv, exit_of_refusal(r), &err);

@@ -38,11 +38,19 @@ static int parse_erase(void *member, const char *value, struct err *err)
 	return 0;
 }
 
+#define ERASE_DATA                                                                                \
+	{ .name = "erase-data", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_erase,           \
+	  .metavar = "SERIAL", .value_optional = true, .input_only = true, .group = "Consent",     \
+	  .help = "let a block device be written, erasing it; the serial number names it in "      \
+		  "scripts, without it the terminal asks" }
+
+const struct field erase_fields[] = {
+	ERASE_DATA,
+	{ .name = NULL },
+};
+
 const struct field consent_fields[] = {
-	{ .name = "erase-data", .type = FIELD_CUSTOM, .offset = 0, .parse = parse_erase,
-	  .metavar = "SERIAL", .value_optional = true, .input_only = true, .group = "Consent",
-	  .help = "let a block device be written, erasing it; the serial number names it in scripts, "
-		  "without it the terminal asks" },
+	ERASE_DATA,
 	{ .name = "expendable", TEXT(expendable), .metavar = "FILE", .group = "Consent",
 	  .help = "let this existing file be overwritten" },
 	{ .name = NULL },
@@ -70,5 +78,7 @@ const struct field run_fields[] = {
 	  .group = "Target", .help = "the target, as fio has it; the same as the last word" },
 	{ .name = "print-plan", BOOL(print_plan), .group = "Target",
 	  .help = "print the plan this command line amounts to, and run nothing" },
+	{ .name = "record", TEXT(record), .metavar = "FILE", .group = "Target",
+	  .help = "write what each request did into this new file, as fio's iolog, and into FILE.csv" },
 	{ .name = NULL },
 };

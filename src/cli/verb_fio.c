@@ -6,14 +6,23 @@
 #include "base/defer.h"
 #include "cli/cli.h"
 #include "cli/consent.h"
-#include "cli/maps.h"
 #include "cli/fio_output.h"
+#include "cli/maps.h"
 #include "foreign/fio.h"
+
+/* What is not done to the letter is said before anything runs. */
+static void print_notes(const struct fio_labels *labels)
+{
+	for (size_t i = 0; i < labels->note_count; i++)
+		fprintf(stderr, "note: %s\n", labels->notes[i]);
+}
 
 static int fail_problems(const struct invocation *inv, const struct fio_translation *t)
 {
 	static struct problems problems;
 
+	if (!inv->json)
+		print_notes(&t->labels);
 	problems.count = t->problems.count;
 	for (size_t i = 0; i < t->problems.count && i < PROBLEMS; i++)
 		snprintf(problems.texts[i], sizeof(problems.texts[i]), "%s", t->problems.texts[i]);
@@ -49,13 +58,6 @@ static int describe(const struct invocation *inv, const struct fio_translation *
 	exit_code = print_words(inv, "text", &text);
 	text_done(&text);
 	return exit_code;
-}
-
-/* What is not done to the letter is said before anything runs. */
-static void print_notes(const struct fio_labels *labels)
-{
-	for (size_t i = 0; i < labels->note_count; i++)
-		fprintf(stderr, "note: %s\n", labels->notes[i]);
 }
 
 static int run_plan(struct invocation *inv, const struct fio_translation *t)

@@ -15,6 +15,7 @@
 #include "cli/version.h"
 #include "foreign/iozone.h"
 #include "report/iozone.h"
+#include "target/target.h"
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -51,12 +52,14 @@ static enum iozone_place look(void *ctx, const char *path)
 static int fail_parse(const struct invocation *inv, const struct iozone_command *command)
 {
 	static struct problems problems;
+	int exit_code;
 
 	for (uint32_t i = 0; i < command->problem_count && i < IOZONE_PROBLEMS; i++)
 		snprintf(problems.texts[i], sizeof(problems.texts[0]), "%s", command->problems[i]);
 	problems.count = command->problem_count < IOZONE_PROBLEMS ? command->problem_count :
 								    IOZONE_PROBLEMS;
-	return args_fail(inv, &problems);
+	exit_code = args_fail(inv, &problems);
+	return inv->foreign_exact && command->original_code ? command->original_code : exit_code;
 }
 
 /* What -b names, and what is written: a name that promises an old workbook gets CSV beside it. */
@@ -97,7 +100,15 @@ static void note_book(const struct book *book, const char *name, struct iozone_s
 				  name, book->path);
 }
 
-/* Only whole results are kept. */
+static bool has_figures(const struct iozone_sheet *sheet)
+{
+	for (size_t i = 0; i < sheet->cell_count && !sheet->interrupted; i++) {
+		if (sheet->cells[i].done && !sheet->cells[i].failed)
+			return true;
+	}
+	return false;
+}
+
 static int write_book(const struct invocation *inv, const struct book *book,
 		      const struct iozone_sheet *sheet)
 {
@@ -124,10 +135,11 @@ static int run_with_book(struct invocation *inv, const struct iozone_command *co
 		return invocation_fail(inv, EXIT_USAGE, &err);
 	note_book(&book, command->book, sheet);
 	exit_code = iozone_run(inv, plan, sheet);
-	if (exit_code == EXIT_DONE || exit_code == EXIT_VERDICT)
-		exit_code = write_book(inv, &book, sheet) == EXIT_DONE ? exit_code : EXIT_INTERNAL;
-	else
+	/* Only what ran to its end is kept. */
+	if (!has_figures(sheet))
 		unlink(book.path);
+	else if (write_book(inv, &book, sheet) != EXIT_DONE)
+		exit_code = EXIT_INTERNAL;
 	close(book.fd);
 	return exit_code;
 }
@@ -158,26 +170,32 @@ static int print_answer(const struct invocation *inv, bool help)
 	return exit_code;
 }
 
+/* A table's rows go to one place; streams may go to several. */
 static int consent(struct invocation *inv, const struct plan *plan, struct err *err)
 {
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < plan->target_count; i++) {
-		if (words_kind(plan->targets[i].spec) != WORD_DIRECTORY || i == 0)
-			r = consent_settle(inv, plan->targets[i].spec, plan_writes(plan), err);
+	for (size_t i = 1; i < plan->target_count; i++) {
+		if (strcmp(plan->targets[i].spec, plan->target) != 0)
+			return consent_settle_plan(inv, plan, err);
 	}
-	return r;
+	return consent_settle(inv, plan->target, plan_writes(plan), err);
 }
 
 static int translated(struct invocation *inv, const struct iozone_command *command)
 {
-	const struct iozone_setting setting = { inv->foreign_exact, look, inv };
+	const struct iozone_setting setting = {
+		.exact = inv->foreign_exact,
+		.filter = inv->workload.filter,
+		.look = look,
+		.look_ctx = inv,
+	};
 	struct iozone_sheet sheet;
 	struct plan plan;
 	struct err err = { 0 };
 	int exit_code, r;
 
 	r = iozone_translate(command, &setting, &plan, &sheet, &err);
+	if (r == 0 && inv->workload.filter[0])
+		r = target_filter_check(inv->workload.filter, &err);
 	if (r == 0 && !inv->print_plan)
 		r = consent(inv, &plan, &err);
 	if (r < 0)
@@ -206,6 +224,14 @@ static int run_iozone(struct invocation *inv)
 	return exit_code;
 }
 
+static const struct field iozone_fields[] = {
+	{ .name = "filter", .type = FIELD_TEXT, .metavar = "SPEC", .group = "Filters",
+	  .offset = offsetof(struct invocation, workload.filter),
+	  .room = sizeof(((struct invocation *)NULL)->workload.filter),
+	  .help = "put delays or errors over the target, as in delay:read=1ms" },
+	{ .name = NULL },
+};
+
 const struct verb verb_iozone = {
 	.name = "iozone",
 	.summary = "an iozone command line, measured right and printed as iozone prints it",
@@ -221,7 +247,7 @@ const struct verb verb_iozone = {
 		"name iozone.",
 	.positional = POSITIONAL_FOREIGN,
 	.operands = "[OPTION...]",
-	.tables = { foreign_fields, consent_fields },
+	.tables = { foreign_fields, consent_fields, iozone_fields },
 	.examples = {
 		{ "iozone -a -f /mnt/data/t", "the whole matrix, up to files of 512 MB" },
 		{ "iozone -i 0 -i 1 -y 4k -q 1m -s 16g -a -f /mnt/data/t",

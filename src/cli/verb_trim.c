@@ -348,7 +348,7 @@ const struct verb verb_trim = {
 		"a secure erase.",
 	.positional = POSITIONAL_TARGET,
 	.operands = "[PATH|DEVICE]",
-	.tables = { trim_fields, consent_fields },
+	.tables = { trim_fields, erase_fields },
 	.examples = {
 		{ "trim /mnt/data", "a file system, down to the drive" },
 		{ "trim /dev/sdb", "a device: what it announces; nothing is written" },

@@ -242,7 +242,8 @@ static enum address_mode mode_of(const struct workload *workload)
 	if (!workload_is_random(workload) && workload->stride_wraps && workload->stride_bytes)
 		return ADDRESS_STRIDED;
 	if (!workload_is_random(workload))
-		return workload->size_mix.count > 1 && !workload->stride_bytes
+		return (workload->size_mix.count > 1 || workload->write_mix.count) &&
+				       !workload->stride_bytes
 			       ? ADDRESS_SEQUENTIAL_SIZES
 			       : ADDRESS_SEQUENTIAL;
 	switch (workload->distribution.kind) {
@@ -298,6 +299,28 @@ static int cut_in_pieces(struct address *a, uint32_t piece_count, struct err *er
 	return 0;
 }
 
+/* Equal pieces, one gap apart. What is left behind the last whole one stays out. */
+static int lay_pieces(struct address *a, const struct workload *workload, struct err *err)
+{
+	const uint64_t align = a->range.align_bytes;
+	const uint64_t pitch_bytes = workload->piece_bytes + workload->piece_gap_bytes;
+
+	if (workload->piece_bytes % align || workload->piece_gap_bytes % align)
+		return err_set(err, -EINVAL,
+			       "piece and piece-gap are not multiples of the alignment, %llu bytes",
+			       (unsigned long long)align);
+	if (workload->piece_bytes > a->range.size_bytes)
+		return err_set(err, -EINVAL, "a range of %llu bytes has no room for a piece of %llu",
+			       (unsigned long long)a->range.size_bytes,
+			       (unsigned long long)workload->piece_bytes);
+	a->cell_slots = pitch_bytes / align;
+	a->cell_room = 0;
+	a->piece_slots = slots_in(a, workload->piece_bytes);
+	a->slot_count = a->piece_slots *
+			((a->range.size_bytes - workload->piece_bytes) / pitch_bytes + 1);
+	return 0;
+}
+
 static int init_slots(struct address *a, const struct workload *workload, struct err *err)
 {
 	const uint32_t align = a->range.align_bytes;
@@ -316,10 +339,13 @@ static int init_slots(struct address *a, const struct workload *workload, struct
 		return err_set(err, -EINVAL, "stride-wraps takes a stride of whole blocks, forwards");
 	if (workload->segment_count && cut_in_pieces(a, workload->segment_count, err) < 0)
 		return err->code;
+	if (workload->piece_bytes && lay_pieces(a, workload, err) < 0)
+		return err->code;
 	if (!a->slot_count)
 		return err_set(err, -EINVAL, "a range of %llu bytes has no room for %u bytes%s",
 			       (unsigned long long)a->range.size_bytes, a->range.block_max_bytes,
-			       workload->segment_count ? " in each segment" : "");
+			       workload->segment_count ? " in each segment" :
+			       workload->piece_bytes   ? " in each piece" : "");
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "base/units.h"
+#include "engine/memory.h"
 #include "engine/run.h"
 
 #define BATCH_COUNT 16u
@@ -23,11 +24,11 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 static void set_policy(struct work *work)
 {
 	const struct workload *workload = work->workload;
-	const bool open_loop = workload->rate_iops > 0;
+	const bool open_loop = work_is_open_loop(work);
 	uint32_t depth = work->ops->is_synchronous ? 1 : workload->depth_count;
 	uint32_t batch, wait;
 
-	if (depth == 0)
+	if (depth == 0 || (work->trace && workload->replay.timing == TIMING_GAPS))
 		depth = 1;
 	batch = open_loop ? depth : smaller(BATCH_COUNT, depth);
 	wait = open_loop || depth < 4 ? 1 : smaller(WAIT_COUNT, depth / 4);
@@ -53,6 +54,8 @@ static int set_data(struct work *work, struct err *err)
 		return work->fills ? data_init(&work->data, workload, unit_bytes, work->seed, err) :
 				     0;
 
+	if (memory_is_wanted(workload))
+		return memory_recall(work, err);
 	r = verify_unit(workload, &work->range, &unit_bytes, err);
 	if (r == 0)
 		r = data_init(&work->data, workload, unit_bytes, work->seed, err);
@@ -100,7 +103,7 @@ static uint64_t new_seed(void)
 	return seed;
 }
 
-static int work_init(struct work *work, struct err *err)
+static int work_init(struct work *work, const struct engine_options *options, struct err *err)
 {
 	const struct workload *workload = work->workload;
 	int r;
@@ -115,7 +118,12 @@ static int work_init(struct work *work, struct err *err)
 	atomic_init(&work->running_count, workload->job_count);
 	set_policy(work);
 	r = parse_cpus(work, err);
-	return r < 0 ? r : set_data(work, err);
+	if (r == 0)
+		r = set_data(work, err);
+	if (r == 0 && options->recording)
+		r = taps_open(&work->taps, options->recording, workload->job_count,
+			      work->clock->virtual_ns != NULL, err);
+	return r;
 }
 
 static const char *const kind_names[] = {
@@ -151,7 +159,8 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 	else if (w->failed_latency_ns)
 		tell_too_slow(m, w);
 	else if (w->failed_in_sync || slot->kind >= IO_FSYNC)
-		snprintf(m->error_text, sizeof(m->error_text), "%s: %s", kind_names[w->sync_kind],
+		snprintf(m->error_text, sizeof(m->error_text), "%s: %s",
+			 kind_names[slot->kind >= IO_FSYNC ? slot->kind : w->sync_kind],
 			 strerror(-w->failed_code));
 	else if (slot->length_bytes == 0)
 		snprintf(m->error_text, sizeof(m->error_text), "the queue broke: %s",
@@ -160,6 +169,20 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 		snprintf(m->error_text, sizeof(m->error_text), "%s of %s at offset %llu: %s",
 			 kind_names[slot->kind], units_format_bytes(slot->length_bytes, length),
 			 (unsigned long long)slot->offset_bytes, strerror(-w->failed_code));
+}
+
+static void add_replayed(struct measurement *m, const struct worker *w)
+{
+	const struct player *player = &w->player;
+
+	m->replay = (struct replay_result){
+		.is_replay = true,
+		.played_count = player->played_count - w->unserved_count,
+		.skipped_count = player->skipped_count,
+		.clipped_count = player->clipped_count,
+		.wrapped_count = player->wrapped_count,
+		.last_late_ns = w->last_late_ns,
+	};
 }
 
 /* 1, 2-3, 4-7, ... 64 and more */
@@ -219,6 +242,8 @@ static void add_worker(struct measurement *m, const struct worker *w)
 		m->transaction_ns_max = w->transaction_ns_max;
 	m->punted_count += w->punted_count;
 	m->unserved_count += w->unserved_count;
+	if (w->is_replay)
+		add_replayed(m, w);
 	if (w->backlog_ns_max > m->backlog_ns_max)
 		m->backlog_ns_max = w->backlog_ns_max;
 	if (w->batch_max > m->batch_count)
@@ -273,11 +298,18 @@ static int tell(struct measurement *m, const struct work *work, struct err *err)
 }
 
 /* Reads back on a queue of its own, with the first worker's buffers. */
-static int read_back(struct work *work, struct verify_tally *tally, struct err *err)
+static int read_back(struct measurement *m, struct work *work, struct verify_tally *tally,
+		     struct err *err)
 {
 	struct worker *w = &work->workers[0];
-	int r = worker_open(w);
+	const uint64_t start_ns = clock_now_ns(work->clock);
+	int r;
 
+	m->readback.latency = malloc(sizeof(*m->readback.latency));
+	if (!m->readback.latency)
+		return err_set(err, -ENOMEM, "verify: no memory");
+	histogram_init(m->readback.latency);
+	r = worker_open(w);
 	if (r < 0) {
 		if (err)
 			*err = w->err;
@@ -292,9 +324,11 @@ static int read_back(struct work *work, struct verify_tally *tally, struct err *
 				     .length_max_bytes = work->range.block_max_bytes,
 				     .clock = work->clock,
 				     .stop = work->stop,
+				     .ret = &m->readback,
 			     },
 			     tally, err);
 	worker_close(w);
+	m->readback_ns = clock_now_ns(work->clock) - start_ns;
 	return r;
 }
 
@@ -307,14 +341,16 @@ static void verify(struct measurement *m, struct work *work)
 		return;
 	for (uint32_t i = 0; i < work->workload->job_count; i++)
 		verify_tally_add(&tally, &work->workers[i].tally);
-	if (!work->map.foreign && work->workload->verify_back && read_back(work, &tally, &err) < 0 &&
-	    !m->ended_early) {
+	if (!work->map.foreign && !work->map.recalled && work->workload->verify_back &&
+	    read_back(m, work, &tally, &err) < 0 && !m->ended_early) {
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
 	}
 	/* Stopped while reading back: what was measured is whole, what was verified is not. */
 	m->interrupted |= work->stop && *work->stop;
 	add_verified(m, &tally);
+	if (work->memory && workload_writes(work->workload))
+		memory_keep(work);
 }
 
 void group_set_times(struct group *group, uint64_t begin_ns)
@@ -340,12 +376,28 @@ void group_job_ended(struct work *work)
 		atomic_store_explicit(&group->works[i].aborted, true, memory_order_relaxed);
 }
 
+/* The flow of that id, made when it is the first to name it. */
+static struct flow *find_flow(struct group *group, const struct workload *workload)
+{
+	struct flow *flow = group->flows;
+
+	while (flow < group->flows + group->flow_count && flow->id != workload->flow_id)
+		flow++;
+	if (flow == group->flows + group->flow_count) {
+		flow->id = workload->flow_id;
+		group->flow_count++;
+	}
+	atomic_fetch_add(&flow->weight, (uint64_t)workload->flow_weight * workload->job_count);
+	return flow;
+}
+
 static int group_init(struct group *group, const struct engine_job *jobs,
 		      const struct engine_options *options, struct err *err)
 {
 	group->works = calloc(group->work_count, sizeof(*group->works));
 	group->workers = calloc(group->worker_count, sizeof(*group->workers));
-	if (!group->works || !group->workers)
+	group->flows = calloc(group->work_count, sizeof(*group->flows));
+	if (!group->works || !group->workers || !group->flows)
 		return err_set(err, -ENOMEM, "no memory for %u workers", group->worker_count);
 	group->worker_count = 0;
 	for (size_t i = 0; i < group->work_count; i++) {
@@ -355,11 +407,16 @@ static int group_init(struct group *group, const struct engine_job *jobs,
 		work->group = group;
 		work->workers = group->workers + group->worker_count;
 		work->workload = jobs[i].workload;
+		if (work->workload->flow_weight)
+			work->flow = find_flow(group, work->workload);
 		work->target = jobs[i].target;
 		work->ends_group = jobs[i].ends_group;
+		work->memory = jobs[i].memory;
+		work->trace = jobs[i].trace;
+		work->measurement_index = jobs[i].measurement_index;
 		work->clock = options->clock;
 		work->stop = options->stop;
-		r = work_init(work, err);
+		r = work_init(work, options, err);
 		for (uint32_t k = 0; r == 0 && k < work->workload->job_count; k++) {
 			r = worker_init(&work->workers[k], work, k,
 					!options->clock->virtual_ns && options->progress, err);
@@ -376,10 +433,12 @@ static void group_done(struct group *group)
 	while (group->workers && group->worker_count > 0)
 		worker_done(&group->workers[--group->worker_count]);
 	for (size_t i = 0; group->works && i < group->work_count; i++) {
+		taps_close(group->works[i].taps);
 		verify_map_done(&group->works[i].map);
 		free(group->works[i].cpus);
 	}
 	free(group->workers);
+	free(group->flows);
 	free(group->works);
 }
 
@@ -407,6 +466,7 @@ int engine_run_group(const struct engine_job *jobs, size_t count,
 	assert(count > 0);
 	for (size_t i = 0; i < count; i++) {
 		assert(jobs[i].workload->job_count > 0);
+		assert(!*jobs[i].workload->trace == !jobs[i].trace);
 		group.worker_count += jobs[i].workload->job_count;
 	}
 	r = group_init(&group, jobs, options, err);

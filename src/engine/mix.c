@@ -40,35 +40,37 @@ static void init_kinds(struct mix *mix, const struct workload *workload)
 	mix->trim_below = mix->read_below + (WHOLE - mix->read_below) * trim_ppm / PPM;
 }
 
-static void init_sizes(struct mix *mix, const struct workload *workload)
+static void init_sizes(struct mix_sizes *ret, const struct size_mix *sizes, uint64_t block_bytes)
 {
-	const struct size_mix *sizes = &workload->size_mix;
 	uint64_t ppm = 0;
 
-	mix->size_count = sizes->count ? sizes->count : 1;
-	mix->size_below[0] = WHOLE;
-	mix->sizes_bytes[0] = (uint32_t)workload->block_bytes;
+	ret->count = sizes->count ? sizes->count : 1;
+	ret->below[0] = WHOLE;
+	ret->bytes[0] = (uint32_t)block_bytes;
 	for (uint32_t i = 0; i < sizes->count; i++) {
 		assert(sizes->sizes[i].bytes > 0 && sizes->sizes[i].bytes <= UINT32_MAX);
 		ppm += sizes->sizes[i].ppm;
-		mix->size_below[i] = share_of_whole(ppm);
-		mix->sizes_bytes[i] = (uint32_t)sizes->sizes[i].bytes;
+		ret->below[i] = share_of_whole(ppm);
+		ret->bytes[i] = (uint32_t)sizes->sizes[i].bytes;
 	}
 	assert(!sizes->count || ppm == PPM);
 }
 
 void mix_init(struct mix *mix, const struct workload *workload, uint64_t seed)
 {
+	const struct size_mix *writes = &workload->write_mix;
+
 	*mix = (struct mix){ 0 };
 	init_kinds(mix, workload);
-	init_sizes(mix, workload);
+	init_sizes(&mix->sizes[0], &workload->size_mix, workload->block_bytes);
+	init_sizes(&mix->sizes[1], writes->count ? writes : &workload->size_mix, workload->block_bytes);
 	random_init(&mix->random, seed);
 
-	mix->length_bytes = mix->sizes_bytes[0];
+	mix->length_bytes = mix->sizes[mix->read_below == 0].bytes[0];
 	mix->kind = mix->read_below == WHOLE		  ? IO_READ
 		    : mix->trim_below > mix->read_below ? IO_TRIM
 							  : IO_WRITE;
-	mix->constant = mix->size_count == 1 &&
+	mix->constant = mix->sizes[mix->read_below == 0].count == 1 &&
 			(mix->read_below == WHOLE ||
 			 (mix->read_below == 0 && (mix->trim_below == 0 || mix->trim_below == WHOLE)));
 }

@@ -23,9 +23,11 @@ struct mix {
 	uint32_t length_bytes;
 	uint64_t read_below;		/* of 2^32 */
 	uint64_t trim_below;		/* at or above read_below */
-	uint32_t size_count;
-	uint64_t size_below[WORKLOAD_SIZES];	/* cumulative, of 2^32; the last is 2^32 */
-	uint32_t sizes_bytes[WORKLOAD_SIZES];
+	struct mix_sizes {
+		uint32_t count;
+		uint64_t below[WORKLOAD_SIZES];	/* cumulative, of 2^32; the last is 2^32 */
+		uint32_t bytes[WORKLOAD_SIZES];
+	} sizes[2];			/* of reads, of the rest */
 	struct random random;
 };
 
@@ -33,6 +35,7 @@ void mix_init(struct mix *mix, const struct workload *workload, uint64_t seed);
 
 static inline enum io_kind mix_next(struct mix *mix, uint32_t *ret_length_bytes)
 {
+	const struct mix_sizes *sizes;
 	uint64_t draw, size_draw, kind_draw;
 	uint32_t index = 0;
 
@@ -43,9 +46,10 @@ static inline enum io_kind mix_next(struct mix *mix, uint32_t *ret_length_bytes)
 	draw = random_u64(&mix->random);
 	size_draw = draw & UINT32_MAX;
 	kind_draw = draw >> 32;
-	for (uint32_t i = 0; i + 1 < mix->size_count; i++)
-		index += size_draw >= mix->size_below[i];
-	*ret_length_bytes = mix->sizes_bytes[index];
+	sizes = &mix->sizes[kind_draw >= mix->read_below];
+	for (uint32_t i = 0; i + 1 < sizes->count; i++)
+		index += size_draw >= sizes->below[i];
+	*ret_length_bytes = sizes->bytes[index];
 	if (kind_draw < mix->read_below)
 		return IO_READ;
 	return kind_draw < mix->trim_below ? IO_TRIM : IO_WRITE;

@@ -21,26 +21,26 @@ static void advance_exponential(struct pace *pace)
 	advance(pace, whole_ns, (uint32_t)((gap_ns - (double)whole_ns) * 0x1p32));
 }
 
-void pace_init(struct pace *pace, uint64_t rate_iops, uint32_t poisson, uint32_t burst_count,
-	       uint64_t start_ns, uint64_t seed)
+void pace_init(struct pace *pace, const struct pace_rate *rate, uint64_t start_ns, uint64_t seed)
 {
-	const uint32_t burst = burst_count ? burst_count : 1;
-	const unsigned __int128 burst_ns = (unsigned __int128)SECOND_NS * burst;
+	const uint32_t burst = rate->burst_count ? rate->burst_count : 1;
+	const uint64_t period_ns = rate->period_ns ? rate->period_ns : SECOND_NS;
+	const unsigned __int128 burst_ns = (unsigned __int128)period_ns * burst;
 
-	assert(rate_iops > 0);
+	assert(rate->count > 0);
 	*pace = (struct pace){
 		.start_ns = start_ns,
 		.next_ns = start_ns,
 		.fraction = 1u << 31,	/* next_ns is the nearest, not the last, whole ns */
-		.interval_ns = (uint64_t)(burst_ns / rate_iops),
-		.interval_fraction = (uint32_t)(((burst_ns % rate_iops) << 32) / rate_iops),
-		.poisson = poisson,
+		.interval_ns = (uint64_t)(burst_ns / rate->count),
+		.interval_fraction = (uint32_t)(((burst_ns % rate->count) << 32) / rate->count),
+		.poisson = rate->poisson,
 		.burst_count = burst,
 		.burst_left = burst,
-		.mean_ns = (double)burst_ns / (double)rate_iops,
+		.mean_ns = (double)burst_ns / (double)rate->count,
 	};
 	random_init(&pace->random, seed);
-	if (poisson)
+	if (rate->poisson)
 		advance_exponential(pace);
 }
 

@@ -12,6 +12,7 @@
  * Threads: one worker's own. Plain data; no done.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/random.h"
@@ -28,9 +29,13 @@ struct pace {
 	struct random random;
 };
 
-/* rate_iops > 0. burst_count requests share one arrival; the mean rate stays rate_iops. */
-void pace_init(struct pace *pace, uint64_t rate_iops, uint32_t poisson, uint32_t burst_count,
-	       uint64_t start_ns, uint64_t seed);
+struct pace_rate {
+	uint64_t count;			/* requests in period_ns, > 0 */
+	uint64_t period_ns;		/* 0 = a second */
+	bool poisson;
+	uint32_t burst_count;		/* share one arrival, at the same mean rate; 0, 1 = singly */
+};
+void pace_init(struct pace *pace, const struct pace_rate *rate, uint64_t start_ns, uint64_t seed);
 
 /* Takes the next arrival's intended start and moves on. */
 uint64_t pace_take(struct pace *pace);

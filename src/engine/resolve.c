@@ -35,8 +35,10 @@ static void resolve_sizes(const struct workload *workload, struct engine_range *
 	}
 	for (uint32_t i = 0; i < mix->count; i++)
 		widen(range, (uint32_t)mix->sizes[i].bytes);
-	if (!range->block_max_bytes)
+	if (!mix->count && !lines->count)
 		widen(range, (uint32_t)workload->block_bytes);
+	for (uint32_t i = 0; i < workload->write_mix.count; i++)
+		widen(range, (uint32_t)workload->write_mix.sizes[i].bytes);
 }
 
 /* The largest power of two, at most limit, that all sizes are multiples of. */
@@ -46,6 +48,9 @@ static uint64_t common_power(const struct workload *workload, uint64_t limit)
 
 	for (uint32_t i = 0; i < workload->size_mix.count; i++)
 		while (workload->size_mix.sizes[i].bytes % power)
+			power /= 2;
+	for (uint32_t i = 0; i < workload->write_mix.count; i++)
+		while (workload->write_mix.sizes[i].bytes % power)
 			power /= 2;
 	while (workload->size_mix.count == 0 && workload->block_bytes % power)
 		power /= 2;
@@ -93,6 +98,18 @@ static int check_granule(const char *name, uint64_t bytes, const struct engine_r
 	return err_hint(err, "Use a multiple of %u, or direct=0", range->granule_bytes);
 }
 
+/* blockalign is what all of a trace is in multiples of. */
+static int check_trace_granule(const struct engine_range *range, struct err *err)
+{
+	if (range->align_bytes % range->granule_bytes == 0)
+		return check_granule("offset", range->offset_bytes, range, err);
+	err_set(err, -EINVAL,
+		"the trace has requests that are no multiples of %u bytes, the target's block for "
+		"direct I/O",
+		range->granule_bytes);
+	return err_hint(err, "align=%u rounds them, or direct=0", range->granule_bytes);
+}
+
 static int check_line_granules(const struct access_lines *lines, const struct engine_range *range,
 			       struct err *err)
 {
@@ -123,8 +140,11 @@ static int check_line_granules(const struct access_lines *lines, const struct en
 static int check_granules(const struct workload *workload, const struct engine_range *range,
 			  struct err *err)
 {
-	int r = check_granule("blockalign", range->align_bytes, range, err);
+	int r = 0;
 
+	if (*workload->trace)
+		return check_trace_granule(range, err);
+	r = check_granule("blockalign", range->align_bytes, range, err);
 	if (r == 0)
 		r = check_granule("offset", range->offset_bytes, range, err);
 	if (r == 0 && workload->stride_bytes)
@@ -135,6 +155,12 @@ static int check_granules(const struct workload *workload, const struct engine_r
 		r = check_granule("bs", workload->block_bytes, range, err);
 	for (uint32_t i = 0; r == 0 && i < workload->size_mix.count; i++)
 		r = check_granule("bssplit", workload->size_mix.sizes[i].bytes, range, err);
+	for (uint32_t i = 0; r == 0 && i < workload->write_mix.count; i++)
+		r = check_granule("bssplit-write", workload->write_mix.sizes[i].bytes, range, err);
+	if (r == 0)
+		r = check_granule("piece", workload->piece_bytes, range, err);
+	if (r == 0)
+		r = check_granule("piece-gap", workload->piece_gap_bytes, range, err);
 	return r;
 }
 

@@ -6,6 +6,8 @@
 #include "engine/worker.h"
 
 struct group {
+	struct flow *flows;		/* owned; one per id at most per job */
+	size_t flow_count;
 	const struct clock *clock;
 	struct work *works;		/* one per job */
 	size_t work_count;

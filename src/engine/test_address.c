@@ -345,6 +345,26 @@ static void pareto_shares_are_as_named(void)
 }
 
 /* Standard deviation of 10 % of the range around its middle, before it is scattered. */
+/* A stride is left when it would reach the last block but one, and the next begins a block later. */
+static void strides_wrap_a_block_later(void)
+{
+	static const uint64_t want[] = { 0, 3, 6, 1, 4, 7, 2, 5, 3, 6, 4, 7, 5, 6, 7, 8, 9, 0, 3 };
+	struct workload w = workload_of(RW_READ);
+
+	w.stride_bytes = 3 * ALIGN;
+	w.stride_wraps = true;
+	init(&w, 10 * ALIGN, ALIGN);
+	CHECK_EQ(address_pass_count(&a), 10);
+	for (size_t i = 0; i < ARRAY_COUNT(want); i++)
+		CHECK_EQ(next_unit(&a, ALIGN, ALIGN), want[i]);
+
+	/* With few blocks it is one after the other. */
+	w.stride_bytes = 17 * ALIGN;
+	init(&w, 5 * ALIGN, ALIGN);
+	for (uint64_t i = 0; i < 7; i++)
+		CHECK_EQ(next_unit(&a, ALIGN, ALIGN), i % 5);
+}
+
 static void normal_shares_are_those_of_the_bell(void)
 {
 	struct workload w = workload_of(RW_RANDREAD);
@@ -419,6 +439,29 @@ static void segments_are_spread_do_not_touch_and_are_covered_once(void)
 }
 
 /* By their own seed, whatever the order of the requests. */
+static void pieces_have_their_gaps_between_them(void)
+{
+	/* Pieces of 4, gaps of 12: the range of 60 ends in the gap behind the fourth. */
+	const struct address_range range = range_of(60 * ALIGN, ALIGN);
+	struct workload w = workload_of(RW_READ);
+
+	w.piece_bytes = 4 * ALIGN;
+	w.piece_gap_bytes = 12 * ALIGN;
+	CHECK_EQ(address_init(&a, &w, &range, 0, 1, 1, NULL), 0);
+	CHECK_EQ(address_pass_count(&a), 16);
+	for (uint64_t i = 0; i < 32; i++)
+		CHECK_EQ(next_unit(&a, ALIGN, ALIGN), i % 16 / 4 * 16 + i % 4);
+	w.rw = RW_RANDREAD;
+	CHECK_EQ(address_init(&a, &w, &range, 0, 1, 1, NULL), 0);
+	memset(seen, 0, sizeof(seen));
+	for (int i = 0; i < 16; i++)
+		seen[next_unit(&a, ALIGN, ALIGN)]++;
+	for (uint64_t i = 0; i < 60; i++)
+		CHECK_EQ(seen[i], i % 16 < 4);
+	w.piece_bytes = 61 * ALIGN;
+	CHECK_EQ(address_init(&a, &w, &range, 0, 1, 1, NULL), -EINVAL);
+}
+
 static void segments_stay_where_they_are_by_their_own_seed(void)
 {
 	static uint8_t first[64 * 256];
@@ -521,6 +564,7 @@ TESTS(
 	TEST(jobs_together_cover_the_range_once),
 	TEST(random_with_repetition_starts_at_any_aligned_place_equally),
 	TEST(sequential_forwards_backwards_and_by_strides),
+	TEST(strides_wrap_a_block_later),
 	TEST(sequential_requests_of_several_sizes_lie_end_to_end),
 	TEST(random_ppm_mixes_jumps_with_runs),
 	TEST(zipf_ranks_have_their_probabilities),
@@ -529,7 +573,8 @@ TESTS(
 	TEST(normal_shares_are_those_of_the_bell),
 	TEST(zones_lie_in_order_with_their_shares),
 	TEST(segments_are_spread_do_not_touch_and_are_covered_once),
-	TEST(segments_stay_where_they_are_by_their_own_seed),
+	TEST(pieces_have_their_gaps_between_them),
+      TEST(segments_stay_where_they_are_by_their_own_seed),
 	TEST(a_sequential_pass_goes_through_segments_in_order),
 	TEST(what_cannot_be_is_said_in_a_sentence),
 	TEST(one_seed_one_sequence_and_each_job_its_own),

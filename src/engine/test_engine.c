@@ -35,6 +35,32 @@ static void a_closed_loop_keeps_its_depth(void)
 	measurement_done(&m);
 }
 
+/* 64 requests in all: the k-th read and the k-th write both go to block k. */
+static void a_mix_may_have_two_sequences(void)
+{
+	struct target target = fake_target(1024, 1 * MS);
+	struct workload w = fake_workload();
+	struct measurement m;
+	uint64_t next[2] = { 0, 0 };
+
+	w.rw = RW_READWRITE;
+	w.read_ppm = 500000;
+	w.own_sequences = true;
+	w.depth_count = 1;
+	w.runtime_ns = 0;
+	w.io_size_bytes = 64 * 4096;
+	m = fake_run(&w, &target, NULL);
+	for (uint64_t i = 0; i < 64; i++) {
+		const struct fake_log *io = &fake.log[i];
+
+		CHECK_EQ(io->offset_bytes, next[io->kind == IO_WRITE] * 4096);
+		next[io->kind == IO_WRITE]++;
+	}
+	CHECK(next[0] > 8 && next[1] > 8);
+	CHECK_EQ(m.ops[OP_READ].count + m.ops[OP_WRITE].count, 64);
+	measurement_done(&m);
+}
+
 static void seconds_are_recorded_and_add_up(void)
 {
 	struct target target = fake_target(1024, 1 * MS);
@@ -264,6 +290,46 @@ static void every_fourth_write_is_followed_by_a_sync(void)
 	measurement_done(&m);
 }
 
+static void the_end_waits_for_its_one_fsync(void)
+{
+	struct target target = fake_target(1024, 1 * MS);
+	struct workload w = fake_workload();
+	struct measurement m;
+
+	fake.service_ns[IO_FSYNC] = 5 * MS;
+	w.rw = RW_WRITE;
+	w.end_fsync = true;
+	w.depth_count = 2;
+	w.io_size_bytes = 40960;
+	m = fake_run(&w, &target, NULL);
+	CHECK_EQ(m.ops[OP_WRITE].count, 10);
+	CHECK_EQ(m.ops[OP_SYNC].count, 1);
+	CHECK_EQ(m.ops[OP_SYNC].latency->max_ns, 5 * MS);
+	CHECK_EQ(m.duration_ns, 5 * MS + 5 * MS);
+	CHECK_EQ(fake.count, 11);
+	CHECK_EQ(fake.log[10].kind, IO_FSYNC);
+	measurement_done(&m);
+}
+
+static void a_failed_end_fsync_is_named(void)
+{
+	struct target target = fake_target(1024, 1 * MS);
+	struct workload w = fake_workload();
+	struct measurement m;
+
+	w.rw = RW_WRITE;
+	w.end_fsync = true;
+	w.io_size_bytes = 8192;
+	fake.fail_at = 3;
+	fake.fail_code = -EIO;
+	m = fake_run(&w, &target, NULL);
+	CHECK_EQ(m.ops[OP_WRITE].count, 2);
+	CHECK_EQ(m.ops[OP_SYNC].error_count, 1);
+	CHECK(m.ended_early);
+	CHECK_STR(m.error_text, "fsync: Input/output error");
+	measurement_done(&m);
+}
+
 static void a_failed_sync_is_named(void)
 {
 	struct target target = fake_target(1024, 1 * MS);
@@ -327,11 +393,12 @@ static void a_target_that_takes_no_time_does_not_hang_virtual_time(void)
 	measurement_done(&m);
 }
 
-TESTS(TEST(a_closed_loop_keeps_its_depth), TEST(seconds_are_recorded_and_add_up),
+TESTS(TEST(a_closed_loop_keeps_its_depth), TEST(a_mix_may_have_two_sequences), TEST(seconds_are_recorded_and_add_up),
       TEST(io_size_is_exact_over_all_jobs), TEST(without_a_limit_one_pass_is_done),
       TEST(a_mix_has_its_shares), TEST(stop_ends_it_with_what_there_is),
       TEST(a_failed_request_ends_it_and_is_named), TEST(a_short_read_is_a_failure),
       TEST(the_ramp_is_not_measured), TEST(think_time_is_between_requests),
       TEST(a_write_is_done_when_its_sync_is), TEST(every_fourth_write_is_followed_by_a_sync),
+      TEST(the_end_waits_for_its_one_fsync), TEST(a_failed_end_fsync_is_named),
       TEST(a_failed_sync_is_named), TEST(virtual_time_is_a_function_of_the_seed),
       TEST(a_target_that_takes_no_time_does_not_hang_virtual_time))

@@ -23,7 +23,11 @@ static void pair_init(struct pair *p)
 		p->workloads[i].block_bytes = 4096u << i;
 		p->workloads[i].runtime_ns = SECOND_NS;
 		measurement_init(&p->m[i]);
-		p->jobs[i] = (struct engine_job){ &p->workloads[i], &p->target, &p->m[i], false };
+		p->jobs[i] = (struct engine_job){
+			.workload = &p->workloads[i],
+			.target = &p->target,
+			.ret = &p->m[i],
+		};
 	}
 }
 
@@ -66,6 +70,49 @@ static void jobs_run_at_the_same_time(void)
 	CHECK_EQ(p.m[1].start_ns, SECOND_NS);
 	CHECK_EQ(p.now_ns, 2 * SECOND_NS);
 	CHECK_EQ(p.m[1].workload.block_bytes, 8192);
+	pair_done(&p);
+}
+
+static void a_flow_keeps_its_proportion(void)
+{
+	struct pair p;
+
+	pair_init(&p);
+	p.workloads[0].flow_weight = 1;
+	p.workloads[1].flow_weight = 3;
+	p.workloads[1].job_count = 2;
+	pair_run(&p);
+	/* The second's two workers can do 1000 each; the first is held to a third of either. */
+	CHECK_NEAR(p.m[1].ops[OP_READ].count, 2000, 20);
+	CHECK_NEAR(p.m[0].ops[OP_READ].count, 333, 5);
+	pair_done(&p);
+}
+
+static void a_flow_goes_on_without_who_is_done(void)
+{
+	struct pair p;
+
+	pair_init(&p);
+	p.workloads[0].flow_weight = 1;
+	p.workloads[0].runtime_ns = 100 * MS;
+	p.workloads[1].flow_weight = 1;
+	pair_run(&p);
+	CHECK_NEAR(p.m[0].ops[OP_READ].count, 100, 2);
+	CHECK_EQ(p.m[1].ops[OP_READ].count, 1000);
+	pair_done(&p);
+}
+
+static void flows_of_other_ids_are_free(void)
+{
+	struct pair p;
+
+	pair_init(&p);
+	p.workloads[0].flow_weight = 1;
+	p.workloads[1].flow_weight = 9;
+	p.workloads[1].flow_id = 1;
+	pair_run(&p);
+	CHECK_EQ(p.m[0].ops[OP_READ].count, 1000);
+	CHECK_EQ(p.m[1].ops[OP_READ].count, 1000);
 	pair_done(&p);
 }
 
@@ -258,6 +305,8 @@ static void a_group_without_a_start_is_over_at_its_end(void)
 }
 
 TESTS(TEST(jobs_run_at_the_same_time),
+      TEST(a_flow_keeps_its_proportion),
+      TEST(a_flow_goes_on_without_who_is_done), TEST(flows_of_other_ids_are_free),
       TEST(the_same_seeds_give_the_same_requests),
       TEST(a_start_delay_is_exact),
       TEST(a_delayed_schedule_counts_from_its_start),

@@ -47,6 +47,32 @@ static void shares_of_kinds_are_exact_in_the_long_run(void)
 	}
 }
 
+static void reads_and_writes_may_have_sizes_of_their_own(void)
+{
+	uint64_t reads = 0, writes[2] = { 0 };
+	struct workload w;
+	struct mix mix;
+	uint32_t bytes;
+
+	workload_init(&w);
+	w.rw = RW_RANDRW;
+	w.read_ppm = 700000;
+	w.write_mix = (struct size_mix){ 2, { { 65536, 250000 }, { 8192, 750000 } } };
+	mix_init(&mix, &w, 3);
+	for (int i = 0; i < DRAWS; i++) {
+		if (mix_next(&mix, &bytes) == IO_READ) {
+			CHECK_EQ(bytes, 4096);
+			reads++;
+		} else {
+			CHECK(bytes == 65536 || bytes == 8192);
+			writes[bytes == 8192]++;
+		}
+	}
+	CHECK_NEAR(reads, 0.7 * DRAWS, 4 * sqrt(DRAWS * 0.7 * 0.3));
+	CHECK_NEAR(writes[0], 0.075 * DRAWS, 4 * sqrt(DRAWS * 0.075));
+	CHECK_NEAR(writes[1], 0.225 * DRAWS, 4 * sqrt(DRAWS * 0.225));
+}
+
 static void thresholds_are_the_shares_to_a_part_in_2_32(void)
 {
 	struct workload w;
@@ -111,7 +137,8 @@ static void the_same_seed_gives_the_same_requests(void)
 
 TESTS(
 	TEST(shares_of_kinds_are_exact_in_the_long_run),
-	TEST(thresholds_are_the_shares_to_a_part_in_2_32),
+	TEST(reads_and_writes_may_have_sizes_of_their_own),
+      TEST(thresholds_are_the_shares_to_a_part_in_2_32),
 	TEST(sizes_come_by_their_weights_whatever_the_kind),
 	TEST(the_same_seed_gives_the_same_requests),
 )

@@ -21,7 +21,7 @@ static void fixed_intervals_never_drift_from_the_rate(void)
 		const double want = (double)count * 1e9 / (double)rates[i];
 		uint64_t last = 0;
 
-		pace_init(&pace, rates[i], 0, 1, 5, 1);
+		pace_init(&pace, &(struct pace_rate){ rates[i], 0, 0, 1 }, 5, 1);
 		CHECK_EQ(pace_peek(&pace), 5);
 		for (uint64_t n = 0; n <= count; n++)
 			last = pace_take(&pace);
@@ -48,7 +48,7 @@ static void poisson_gaps_are_exponential_at_any_rate(void)
 		uint64_t before = 0;
 		double distance = 0.0;
 
-		pace_init(&pace, rates[i], 1, 1, 0, 7 + i);
+		pace_init(&pace, &(struct pace_rate){ rates[i], 0, 1, 1 }, 0, 7 + i);
 		for (size_t n = 0; n < GAPS; n++) {
 			const uint64_t at = pace_take(&pace);
 
@@ -75,12 +75,12 @@ static void bursts_share_an_arrival_and_keep_the_rate(void)
 	struct pace pace;
 	uint64_t last = 0;
 
-	pace_init(&pace, 1000, 0, 8, 0, 1);
+	pace_init(&pace, &(struct pace_rate){ 1000, 0, 0, 8 }, 0, 1);
 	for (int burst = 0; burst < 100; burst++)
 		for (int i = 0; i < 8; i++)
 			CHECK_EQ(pace_take(&pace), burst * 8000000ll);
 
-	pace_init(&pace, 1000, 1, 8, 0, 1);
+	pace_init(&pace, &(struct pace_rate){ 1000, 0, 1, 8 }, 0, 1);
 	for (int burst = 0; burst < 10000; burst++) {
 		const uint64_t at = pace_take(&pace);
 
@@ -97,9 +97,9 @@ static void the_same_seed_gives_the_same_arrivals(void)
 	struct pace a, b, c;
 	bool differs = false;
 
-	pace_init(&a, 1000, 1, 0, 77, 1);
-	pace_init(&b, 1000, 1, 0, 77, 1);
-	pace_init(&c, 1000, 1, 0, 77, 2);
+	pace_init(&a, &(struct pace_rate){ 1000, 0, 1, 0 }, 77, 1);
+	pace_init(&b, &(struct pace_rate){ 1000, 0, 1, 0 }, 77, 1);
+	pace_init(&c, &(struct pace_rate){ 1000, 0, 1, 0 }, 77, 2);
 	for (int i = 0; i < 100; i++) {
 		const uint64_t at = pace_take(&a);
 
@@ -110,7 +110,17 @@ static void the_same_seed_gives_the_same_arrivals(void)
 	CHECK(differs);
 }
 
-TESTS(
+static void a_rate_may_be_below_one_a_second(void)
+{
+	struct pace pace;
+
+	/* 1250 bytes a second in blocks of 4096: one every 3.2768 s. */
+	pace_init(&pace, &(struct pace_rate){ 1, 3276800000, false, 1 }, 10, 1);
+	for (uint64_t i = 0; i < 5; i++)
+		CHECK_EQ(pace_take(&pace), 10 + i * 3276800000);
+}
+
+TESTS(TEST(a_rate_may_be_below_one_a_second), 
 	TEST(fixed_intervals_never_drift_from_the_rate),
 	TEST(poisson_gaps_are_exponential_at_any_rate),
 	TEST(bursts_share_an_arrival_and_keep_the_rate),

@@ -34,6 +34,9 @@ static void what_was_written_reads_back(void)
 	CHECK_EQ(m.ops[OP_WRITE].count, BLOCK_COUNT);
 	CHECK_EQ(m.ops[OP_READ].count, 0);	/* reading back is not part of what is measured */
 	CHECK_EQ(m.verified_count, BLOCK_COUNT);
+	CHECK_EQ(m.readback.count, BLOCK_COUNT);
+	CHECK_EQ(m.readback.latency->count, BLOCK_COUNT);
+	CHECK(m.readback_ns > 0 && m.ops[OP_READ].count == 0);
 	CHECK_EQ(m.verify_failed_count, 0);
 	measurement_done(&m);
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "stats/histogram.h"
 
 #define UNIT_MIN_BYTES 512u
 
@@ -28,8 +29,11 @@ int verify_unit(const struct workload *workload, const struct engine_range *rang
 
 	for (uint32_t i = 0; i < workload->size_mix.count; i++)
 		unit_bytes = gcd(unit_bytes, workload->size_mix.sizes[i].bytes);
+	for (uint32_t i = 0; i < workload->write_mix.count; i++)
+		unit_bytes = gcd(unit_bytes, workload->write_mix.sizes[i].bytes);
 	unit_bytes = gcd(unit_bytes, workload->stride_bytes);
-	if (workload->size_mix.count == 0 && range->align_bytes % workload->block_bytes == 0)
+	if (workload->size_mix.count == 0 && workload->write_mix.count == 0 &&
+	    range->align_bytes % workload->block_bytes == 0)
 		unit_bytes = gcd(workload->block_bytes, workload->stride_bytes);
 	if (unit_bytes % UNIT_MIN_BYTES != 0)
 		return err_set(err, -EINVAL,
@@ -194,6 +198,7 @@ struct read_back {
 	const struct verify_pass *pass;
 	uint64_t unit;			/* the next to be read */
 	struct io *ios;			/* by tag */
+	uint64_t *submit_ns;		/* by tag */
 	uint32_t *free_tags;
 	uint32_t free_count;
 };
@@ -217,6 +222,7 @@ static void read_back_submit(struct read_back *r)
 			.length_bytes = (uint32_t)count * map->unit_bytes,
 			.buffer = (char *)r->pass->pool + tag * r->pass->stride_bytes,
 		};
+		r->submit_ns[tag] = clock_now_ns(r->pass->clock);
 		r->pass->queue->ops->push(r->pass->queue, &r->ios[tag], 1);
 		r->unit += count;
 	}
@@ -226,12 +232,16 @@ static int read_back_check(struct read_back *r, const struct data *data,
 			   const struct io_done *done, struct verify_tally *tally, struct err *err)
 {
 	const struct io *io = &r->ios[done->tag];
+	const uint64_t end_ns = done->done_ns ? done->done_ns : clock_now_ns(r->pass->clock);
 
 	r->free_tags[r->free_count++] = done->tag;
 	if (done->result != (int32_t)io->length_bytes)
 		return err_errno(err, done->result < 0 ? done->result : -EIO,
 				 "verify: reading back %u bytes at offset %llu", io->length_bytes,
 				 (unsigned long long)io->offset_bytes);
+	r->pass->ret->count++;
+	r->pass->ret->bytes += io->length_bytes;
+	histogram_add(r->pass->ret->latency, end_ns - r->submit_ns[done->tag]);
 	for (uint32_t at = 0; at < io->length_bytes; at += r->map->unit_bytes)
 		check_unit(r->map, data, (const char *)io->buffer + at, io->offset_bytes + at,
 			   r->map->words[first_unit(r->map, io->offset_bytes + at)], tally);
@@ -252,7 +262,8 @@ int verify_read_back(const struct verify_map *map, const struct data *data,
 
 	r.ios = calloc(pass->depth_count, sizeof(*r.ios));
 	r.free_tags = calloc(pass->depth_count, sizeof(*r.free_tags));
-	if (!r.ios || !r.free_tags)
+	r.submit_ns = calloc(pass->depth_count, sizeof(*r.submit_ns));
+	if (!r.ios || !r.free_tags || !r.submit_ns)
 		failed = err_set(err, -ENOMEM, "verify: no memory");
 	for (uint32_t i = 0; !failed && i < pass->depth_count; i++)
 		r.free_tags[r.free_count++] = i;
@@ -262,7 +273,7 @@ int verify_read_back(const struct verify_map *map, const struct data *data,
 
 		if (!failed)
 			read_back_submit(&r);
-		if (r.free_count == pass->depth_count || !r.ios || !r.free_tags)
+		if (r.free_count == pass->depth_count || !r.ios || !r.free_tags || !r.submit_ns)
 			break;
 		if (pass->clock->virtual_ns)
 			clock_sleep_until(pass->clock, due_ns(pass->queue), NULL);
@@ -280,5 +291,6 @@ int verify_read_back(const struct verify_map *map, const struct data *data,
 	}
 	free(r.ios);
 	free(r.free_tags);
+	free(r.submit_ns);
 	return failed;
 }

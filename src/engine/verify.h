@@ -27,6 +27,7 @@ struct verify_map {
 	uint64_t unit_count;
 	uint32_t unit_bytes;		/* one checked block */
 	bool foreign;			/* read-only: written by an earlier run of this seed */
+	bool recalled;			/* read-only: written by an earlier run whose map this is */
 };
 
 #define VERIFY_CLAIMED 0x80000000u
@@ -70,6 +71,7 @@ struct verify_pass {
 	uint32_t depth_count, length_max_bytes;
 	const struct clock *clock;
 	const volatile sig_atomic_t *stop;
+	struct op_result *ret;		/* what it read, and how long each took; latency is there */
 };
 int verify_read_back(const struct verify_map *map, const struct data *data,
 		     const struct verify_pass *pass, struct verify_tally *tally, struct err *err);

@@ -16,10 +16,13 @@
 #include "engine/address.h"
 #include "engine/data.h"
 #include "engine/engine.h"
+#include "engine/flow.h"
 #include "engine/lines.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
+#include "engine/player.h"
 #include "engine/recorder.h"
+#include "engine/tap.h"
 #include "engine/verify.h"
 
 #define WORK_UNLIMITED UINT64_MAX
@@ -38,6 +41,7 @@ struct work {
 	_Atomic bool aborted;			/* a request failed, or the group ended: all end */
 	_Atomic uint32_t running_count;		/* workers that are not finished */
 	bool ends_group;
+	struct flow *flow;			/* of the group; NULL = free */
 	struct engine_range range;
 	uint32_t depth_count;
 	uint32_t batch_count, wait_count;
@@ -46,6 +50,10 @@ struct work {
 	struct data data;
 	bool fills;				/* each write gets fresh content */
 	struct verify_map map;			/* words NULL when not verifying */
+	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
+	const struct trace *trace;		/* replayed in place of draws; NULL */
+	struct taps *taps;			/* one for each worker; NULL when nothing is recorded */
+	uint32_t measurement_index;		/* in the recording */
 	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
@@ -91,12 +99,19 @@ struct worker {
 	uint32_t *reply_tags;		/* requests done, their replies to be pushed */
 	uint32_t reply_tag_count;
 	struct address address;
+	struct address *write_address;	/* owned: of a mix whose writes have their own; NULL */
 	struct pace pace;
+	struct player player;
+	bool is_replay;			/* player, not mix, address and pace, says what comes next */
+	bool one_by_one;		/* the next one's pause begins with a completion */
+	bool flush_waits;		/* a flush starts when nothing is in flight */
+	struct tap *tap;		/* NULL when nothing is recorded */
 	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
 	uint64_t left_bytes;		/* the same by bytes: io_size */
 	uint64_t write_count;		/* makes written content unique */
 	uint64_t think_until_ns;
+	uint64_t wake_early_ns;		/* margin of sleeps: see worker.c */
 	uint32_t think_left;
 	uint32_t unsynced_count, sync_every;
 	uint8_t sync_kind;		/* enum io_kind */
@@ -107,6 +122,8 @@ struct worker {
 	uint64_t spin_until_ns;		/* of a pause, the part that costs CPU time */
 	uint32_t *sync_tags;		/* done by half: writes to be synced, trims to be written */
 	uint32_t sync_tag_count;
+	struct flow_part flow;
+	bool is_ahead;			/* of its flow: nothing starts before others have */
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
 	bool is_drawn;
@@ -124,6 +141,7 @@ struct worker {
 	uint64_t *push_counts, *reap_counts;	/* batches, by their size */
 	uint32_t batch_max;
 	uint64_t backlog_ns_max, unserved_count;
+	uint64_t last_late_ns;		/* of the last request that was started */
 	uint64_t user_ns, system_ns, voluntary_switch_count, involuntary_switch_count;
 	uint64_t major_fault_count, minor_fault_count;
 	uint64_t transaction_count, transaction_ns, transaction_ns_max;
@@ -137,6 +155,9 @@ struct worker {
 	uint64_t failed_latency_ns;	/* it took longer than it may; 0 = it failed */
 	struct err err;			/* of open */
 };
+
+/* Whether requests start when they are meant to, whatever came back. */
+bool work_is_open_loop(const struct work *work);
 
 int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
 		struct err *err);
@@ -164,6 +185,8 @@ uint64_t worker_step(struct worker *w);
 void worker_forget_batches(struct worker *w);
 
 /* Share of an amount split evenly over jobs; the first take the rest. */
+/* The open loop's schedule, from work.begin_ns on. */
+void worker_begin_pace(struct worker *w);
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
 
 /* Fills what a write carries. */

@@ -15,6 +15,12 @@
 #define PAGE_BYTES 4096u
 #define HUGE_BYTES (2u << 20)
 
+bool work_is_open_loop(const struct work *work)
+{
+	return work->workload->rate_iops > 0 ||
+	       (work->trace && work->workload->replay.timing == TIMING_RECORDED);
+}
+
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule)
 {
 	const uint64_t units = (amount + granule - 1) / granule;
@@ -96,7 +102,7 @@ static int init_recorder(struct worker *w, struct err *err)
 {
 	const struct workload *workload = w->work->workload;
 	const bool syncs = workload->fsync_count || workload->fdatasync_count ||
-			   workload->end_fsync;
+			   workload->end_fsync || w->is_replay;
 
 	return recorder_init(&w->recorder,
 			     &(struct recorder_options){
@@ -123,13 +129,23 @@ static int init_draws(struct worker *w, struct err *err)
 		.align_bytes = range->align_bytes,
 		.block_max_bytes = range->block_max_bytes,
 	};
+	int r;
 
+	if (w->is_replay)
+		return player_init(&w->player, work->trace, work->workload, range, err);
 	lines_init(&w->lines, work->workload, range, random_mix(work->seed + 0x7000u + w->index));
 	if (w->lines.lines)
 		return 0;
 	mix_init(&w->mix, work->workload, random_mix(work->seed + 0x5000u + w->index));
-	return address_init(&w->address, work->workload, &where, w->index,
-			    work->workload->job_count, work->seed, err);
+	r = address_init(&w->address, work->workload, &where, w->index, work->workload->job_count,
+			 work->seed, err);
+	if (r < 0 || !work->workload->own_sequences)
+		return r;
+	w->write_address = malloc(sizeof(*w->write_address));
+	if (!w->write_address)
+		return err_set(err, -ENOMEM, "no memory for the writes' sequence");
+	*w->write_address = w->address;
+	return 0;
 }
 
 static void init_syncs(struct worker *w)
@@ -141,6 +157,15 @@ static void init_syncs(struct worker *w)
 	w->sync_kind = workload->fsync_count ? IO_FSYNC : IO_FDATASYNC;
 	w->sync_each = every == 1;
 	w->sync_every = every > 1 ? every : 0;
+}
+
+void worker_begin_pace(struct worker *w)
+{
+	const struct workload *workload = w->work->workload;
+	const struct pace_rate rate = { workload->rate_iops, workload->rate_period_ns,
+					workload->arrival == ARRIVAL_POISSON, workload->burst_count };
+
+	pace_init(&w->pace, &rate, w->work->begin_ns, random_mix(w->work->seed + 0x9000u + w->index));
 }
 
 int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
@@ -156,7 +181,12 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		.batch_count = work->batch_count,
 		.batch_max = work->batch_count,
 		.wait_count = work->wait_count,
-		.open_loop = workload->rate_iops > 0,
+		.open_loop = work_is_open_loop(work),
+		.flow = { work->flow, workload->flow_weight, 0 },
+		.is_replay = work->trace != NULL,
+		.one_by_one = work->trace && workload->replay.timing == TIMING_GAPS,
+		.flush_waits = work->trace && workload->replay.timing == TIMING_NONE,
+		.tap = work->taps ? taps_at(work->taps, index) : NULL,
 		.writes_trimmed = workload_trims_first(workload),
 		.latency_ns_max = workload->latency_ns_max ? workload->latency_ns_max : UINT64_MAX,
 		.think_left = workload->think_count ? workload->think_count : 1,
@@ -191,6 +221,7 @@ void worker_done(struct worker *w)
 {
 	assert(!w->queue);
 	recorder_done(&w->recorder);
+	player_done(&w->player);
 	if (w->pool)
 		munmap(w->pool, w->pool_bytes);
 	free(w->mailbox);
@@ -202,6 +233,7 @@ void worker_done(struct worker *w)
 	free(w->ios);
 	free(w->dones);
 	free(w->offsets);
+	free(w->write_address);
 	free(w->flying_counts);
 	free(w->snapshots);
 	*w = (struct worker){ 0 };

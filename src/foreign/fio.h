@@ -21,34 +21,35 @@
 #include "model/fio_labels.h"
 #include "model/plan.h"
 
-struct fio_map {		/* --map NAME=PATH: another target for a filename */
+struct fio_map { /* --map NAME=PATH: another target for a filename */
 	const char *name, *path;
 };
 
 struct fio_request {
-	const char *const *words;	/* of fio's command line, without "fio" */
+	const char *const *words; /* of fio's command line, without "fio" */
 	uint32_t word_count;
 	const struct fio_world *world;
 	const struct fio_map *maps;
 	uint32_t map_count;
-	bool exact;			/* to the letter where honest defaults would differ */
+	bool exact; /* to the letter where honest defaults would differ */
 };
 
 enum fio_action { FIO_RUN, FIO_PARSE_ONLY, FIO_SHOWCMD, FIO_CMDHELP, FIO_ENGHELP, FIO_VERSION };
 
 struct fio_translation {
 	enum fio_action action;
-	const char *topic;		/* of --cmdhelp and --enghelp; "" = all; borrowed from words */
-	const char *output_path;	/* --output; NULL = standard output; borrowed */
-	bool quiet;			/* --eta=never */
+	const char *topic;	 /* of --cmdhelp and --enghelp; "" = all; borrowed from words */
+	const char *output_path; /* --output; NULL = standard output; borrowed */
+	bool quiet;		 /* --eta=never */
 	struct plan plan;
 	struct fio_labels labels;
 	struct fio_remarks problems;
-	struct fio_remarks remarks;	/* at a place in the text; the labels' notes hold them too */
-	struct text commands;		/* FIO_SHOWCMD: a fio command line for each file */
+	struct fio_remarks remarks; /* at a place in the text; the labels' notes hold them too */
+	struct text commands;	    /* FIO_SHOWCMD: a fio command line for each file */
 };
 
-/* 0, or -EINVAL with the problems. *ret is initialised by the call, fio_translation_done's in both cases. */
+/* 0, or -EINVAL with the problems. *ret is initialised by the call, fio_translation_done's in both
+ * cases. */
 int fio_translate(const struct fio_request *request, struct fio_translation *ret);
 void fio_translation_done(struct fio_translation *translation);
 

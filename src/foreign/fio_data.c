@@ -63,8 +63,9 @@ static void set_content(struct fio_clone *clone)
 		fio_note(clone->b, clone->job, "buffer_pattern",
 			 "the compressible share of a block is zeros");
 	if (!o->zero_buffers && !o->buffer_pattern && !o->refill_buffers)
-		fio_note_all(clone->b, "each block written is new and cannot be compressed, where fio "
-				       "repeats one buffer with small changes");
+		fio_note_all(clone->b,
+			     "each block written is new and cannot be compressed, where fio "
+			     "repeats one buffer with small changes");
 }
 
 /* Has a job before this one written the same with verify? */
@@ -92,7 +93,8 @@ static void set_verify(struct fio_clone *clone)
 		return;
 	if (!clone->writes && !written_before(clone)) {
 		fio_problem(clone->b, clone->job, "verify",
-			    "nothing in this run wrote what would be checked; write it with verify first");
+			    "nothing in this run wrote what would be checked; write it with verify "
+			    "first");
 		return;
 	}
 	w->verify = true;
@@ -103,10 +105,9 @@ static void set_verify(struct fio_clone *clone)
 			 "verify has data of its own");
 	}
 	fio_note(clone->b, clone->job, "verify",
-		 "%s: checked by tare's own header in each block: checksum, offset and generation", kind);
-	if (clone->writes && !o->do_verify)
-		fio_problem(clone->b, clone->job, "do_verify", "0 is not supported: what is written is "
-							       "read back");
+		 "%s: checked by tare's own header in each block: checksum, offset and generation",
+		 kind);
+	w->verify_back = o->do_verify;
 	if (o->verify_only)
 		fio_problem(clone->b, clone->job, "verify_only", "is not supported");
 }
@@ -122,8 +123,9 @@ void fio_set_data(struct fio_clone *clone)
 		set_verify(clone);
 	set_seed(clone);
 	if (o->pre_read)
-		fio_problem(clone->b, clone->job, "pre_read", "is not supported; invalidate=0 keeps what is "
-							      "cached");
+		fio_problem(clone->b, clone->job, "pre_read",
+			    "is not supported; invalidate=0 keeps what is "
+			    "cached");
 }
 
 static char *copy_of(const char *text)

@@ -9,12 +9,14 @@
 static const char *type_word(const struct fio_row *row)
 {
 	static const char *const words[] = {
-		[FIO_TEXT] = "text",	 [FIO_FLAG] = "flag",	      [FIO_BOOL] = "0|1",
-		[FIO_INT] = "number",	 [FIO_BYTES] = "size",	      [FIO_BYTES3] = "size,size,size",
-		[FIO_TIME_S] = "time",	 [FIO_TIME_MS] = "time",      [FIO_TIME_US] = "time",
-		[FIO_TIME3_US] = "time,time,time", [FIO_PERCENT] = "percent",
-		[FIO_PERCENT3] = "percent,percent,percent", [FIO_REAL] = "number",
-		[FIO_AMOUNT] = "size|%", [FIO_CHOICE] = "choice",     [FIO_CUSTOM] = "value",
+		[FIO_TEXT] = "text",	   [FIO_FLAG] = "flag",
+		[FIO_BOOL] = "0|1",	   [FIO_INT] = "number",
+		[FIO_BYTES] = "size",	   [FIO_BYTES3] = "size,size,size",
+		[FIO_TIME_S] = "time",	   [FIO_TIME_MS] = "time",
+		[FIO_TIME_US] = "time",	   [FIO_TIME3_US] = "time,time,time",
+		[FIO_PERCENT] = "percent", [FIO_PERCENT3] = "percent,percent,percent",
+		[FIO_REAL] = "number",	   [FIO_AMOUNT] = "size|%",
+		[FIO_CHOICE] = "choice",   [FIO_CUSTOM] = "value",
 	};
 
 	return row->class == FIO_DONE ? words[row->type] : "";

@@ -17,7 +17,7 @@ struct names {
 	struct text list;
 	uint64_t count;
 	char first[4096];
-	bool given;			/* by filename, not made up */
+	bool given; /* by filename, not made up */
 	bool mapped;
 };
 
@@ -170,7 +170,7 @@ static bool is_device_name(const char *path)
 struct found {
 	char spec[4096];
 	bool ours;
-	uint64_t bytes;			/* 0 = not known */
+	uint64_t bytes; /* 0 = not known */
 	enum fio_thing thing;
 };
 
@@ -202,8 +202,9 @@ static void find_one(struct fio_clone *clone, const struct names *names, struct 
 			ret->ours = true;
 			break;
 		}
-		fio_problem(clone->b, job, "filename", "%.200s is a directory; name a file or a device in "
-						       "it, or write directory=",
+		fio_problem(clone->b, job, "filename",
+			    "%.200s is a directory; name a file or a device in "
+			    "it, or write directory=",
 			    names->first);
 		break;
 	case FIO_FILE:
@@ -212,18 +213,21 @@ static void find_one(struct fio_clone *clone, const struct names *names, struct 
 		ret->ours = true;
 		ret->bytes = 0;
 		parent_of(names->first, ret->spec, sizeof(ret->spec));
-		fio_note(clone->b, job, "", "%.200s is there already and stays as it is; tare uses a file "
-					    "of its own",
+		fio_note(clone->b, job, "",
+			 "%.200s is there already and stays as it is; tare uses a file "
+			 "of its own",
 			 names->first);
 		break;
 	case FIO_ZONED_DEVICE:
 		if (job->options.zonemode == 2)
 			fio_problem(clone->b, job, "zonemode",
 				    "%.200s has zones that must be written in order, which is not "
-				    "supported", names->first);
+				    "supported",
+				    names->first);
 		break;
 	case FIO_OTHER:
-		fio_problem(clone->b, job, "filename", "%.200s is neither file nor device", names->first);
+		fio_problem(clone->b, job, "filename", "%.200s is neither file nor device",
+			    names->first);
 		break;
 	case FIO_DEVICE:
 	case FIO_CHAR_DEVICE:
@@ -231,37 +235,64 @@ static void find_one(struct fio_clone *clone, const struct names *names, struct 
 	}
 }
 
-/* Several files make up one range if none is there yet: they are tare's own then. */
-static void find_many(struct fio_clone *clone, const struct names *names, struct found *ret)
+/* What is there, joined; what is not, files of tare's own in one directory. */
+struct many {
+	struct text join;
+	uint64_t there_count, least_bytes;
+	bool one_directory;
+};
+
+static void look_at_many(struct fio_clone *clone, const struct names *names, const char *directory,
+			 struct many *ret)
 {
 	const struct fio_world *world = clone->b->request->world;
-	char parent[4096], *line, *rest;
 	DEFER(defer_free) char *copy = strdup(text_string(&names->list));
-	uint64_t bytes;
+	char parent[4096], *line, *rest = copy;
 
 	if (!copy)
 		abort();
-	ret->ours = true;
-	parent_of(names->first, ret->spec, sizeof(ret->spec));
-	rest = copy;
+	ret->one_directory = true;
 	while ((line = strsep(&rest, "\n"))) {
+		uint64_t bytes;
+		const enum fio_thing thing =
+			names->given ? world->look(world->ctx, line, &bytes) : FIO_NOTHING;
+
+		text_add(&ret->join, "%s", ret->join.length ? ":" : "join:");
+		for (const char *c = line; *c; c++)
+			text_add(&ret->join, *c == ':' || *c == '\\' ? "\\%c" : "%c", *c);
 		parent_of(line, parent, sizeof(parent));
-		if (names->given && world->look(world->ctx, line, &bytes) != FIO_NOTHING)
+		ret->one_directory &= strcmp(parent, directory) == 0;
+		if (thing == FIO_DIRECTORY || thing == FIO_OTHER || thing == FIO_CHAR_DEVICE)
 			fio_problem(clone->b, clone->job, "filename",
-				    "%.200s is there: several existing files or devices in one job are not "
-				    "supported; write a job for each",
-				    line);
-		else if (is_device_name(line))
-			fio_problem(clone->b, clone->job, "filename",
-				    "%.200s: several devices in one job are not supported; write a job for "
-				    "each",
-				    line);
-		else if (strcmp(parent, ret->spec) != 0)
-			fio_problem(clone->b, clone->job, "filename",
-				    "%.200s: the files of one job are in different directories; write a "
-				    "job for each",
-				    line);
+				    "%.200s is neither file nor disk", line);
+		if (thing == FIO_NOTHING && !is_device_name(line))
+			continue;
+		if (!ret->there_count++ || bytes < ret->least_bytes)
+			ret->least_bytes = thing == FIO_NOTHING ? 0 : bytes;
 	}
+}
+
+static void find_many(struct fio_clone *clone, const struct names *names, struct found *ret)
+{
+	struct many many = { .join = TEXT_INIT };
+
+	parent_of(names->first, ret->spec, sizeof(ret->spec));
+	look_at_many(clone, names, ret->spec, &many);
+	ret->ours = !many.there_count;
+	if (many.there_count && many.there_count < names->count)
+		fio_problem(clone->b, clone->job, "filename",
+			    "some of these are there and some are not; write a job for each");
+	else if (!many.there_count && !many.one_directory)
+		fio_problem(
+			clone->b, clone->job, "filename",
+			"the files of one job are in different directories; write a job for each");
+	else if (many.join.length >= sizeof(ret->spec))
+		fio_problem(clone->b, clone->job, "filename", "too long a list");
+	else if (many.there_count)
+		snprintf(ret->spec, sizeof(ret->spec), "%s", text_string(&many.join));
+	ret->thing = FIO_DEVICE;
+	ret->bytes = many.least_bytes * names->count;
+	text_done(&many.join);
 }
 
 static void find_target(struct fio_clone *clone, const struct names *names, struct found *ret)
@@ -382,17 +413,19 @@ static void place_existing(struct fio_clone *clone, const struct found *found)
 		return;
 	}
 	if (clone->offset_bytes >= whole) {
-		fio_problem(clone->b, clone->job, "offset", "clone %u would start at %s, behind the end at %s",
-			    clone->index, units_format_bytes(clone->offset_bytes, text[0]),
+		fio_problem(clone->b, clone->job, "offset",
+			    "clone %u would start at %s, behind the end at %s", clone->index,
+			    units_format_bytes(clone->offset_bytes, text[0]),
 			    units_format_bytes(whole, text[1]));
 		return;
 	}
-	if (!o->size.percent && range > whole - clone->offset_bytes && found->thing != FIO_CHAR_DEVICE) {
-		fio_problem(clone->b, clone->job, "size",
-			    "%s do not fit into what is there (%s); %s",
-			    units_format_bytes(range, text[0]), units_format_bytes(whole, text[1]),
-			    found->thing == FIO_FILE ? "fio would write the file anew, tare never does"
-						     : "ask for less");
+	if (!o->size.percent && range > whole - clone->offset_bytes &&
+	    found->thing != FIO_CHAR_DEVICE) {
+		fio_problem(
+			clone->b, clone->job, "size", "%s do not fit into what is there (%s); %s",
+			units_format_bytes(range, text[0]), units_format_bytes(whole, text[1]),
+			found->thing == FIO_FILE ? "fio would write the file anew, tare never does"
+						 : "ask for less");
 		return;
 	}
 	if (!range || range > whole - clone->offset_bytes)
@@ -419,7 +452,8 @@ static bool rest_of(struct fio_clone *clone, const struct plan_target *target)
 	}
 	if (clone->b->t->action == FIO_RUN || !clone->job->options.filename)
 		return false;
-	fio_note(clone->b, clone->job, "filename", "must be there when this is run: no size is given");
+	fio_note(clone->b, clone->job, "filename",
+		 "must be there when this is run: no size is given");
 	return true;
 }
 
@@ -433,7 +467,8 @@ static void place_ours(struct fio_clone *clone, struct plan_target *target, uint
 
 	if (o->size.percent && !files_bytes) {
 		fio_problem(clone->b, clone->job, "size",
-			    "a share needs an existing file, a device or filesize; to fill a file system "
+			    "a share needs an existing file, a device or filesize; to fill a file "
+			    "system "
 			    "give its size");
 		return;
 	}
@@ -452,7 +487,8 @@ static void place_ours(struct fio_clone *clone, struct plan_target *target, uint
 	range = whole_blocks(clone, range);
 	if (!range) {
 		fio_problem(clone->b, clone->job, whole ? "offset" : "size",
-			    whole ? "nothing is left for clone %u" : "size= or filesize= is missing",
+			    whole ? "nothing is left for clone %u"
+				  : "size= or filesize= is missing",
 			    clone->index);
 		return;
 	}
@@ -467,6 +503,23 @@ static void place_ours(struct fio_clone *clone, struct plan_target *target, uint
 	clone->workload->size.bytes = range;
 }
 
+/* Of several that are there each is used alike, so far as the smallest of them. */
+static void set_joined(struct fio_clone *clone, struct plan_target *target)
+{
+	const struct fio_job_options *o = &clone->job->options;
+
+	if (clone->file_count < 2)
+		return;
+	if (o->offset.set || o->offset_increment.set)
+		fio_problem(clone->b, clone->job, "offset",
+			    "an offset in each of several files is not "
+			    "supported");
+	if (o->file_service == 2 || (o->file_service == 1 && !workload_is_random(clone->workload)))
+		fio_problem(clone->b, clone->job, "file_service_type",
+			    "of several devices only roundrobin is supported");
+	target->stripe_bytes = clone->block_max_bytes * o->file_service_count;
+}
+
 /* Requests go to the files in turn: a stripe is what one gets before the next. */
 static void set_files(struct fio_clone *clone, struct plan_target *target, uint64_t file_count)
 {
@@ -477,26 +530,30 @@ static void set_files(struct fio_clone *clone, struct plan_target *target, uint6
 	if (file_count < 2)
 		return;
 	if (o->offset.set || o->offset_increment.set) {
-		fio_problem(clone->b, clone->job, "offset", "an offset in each of several files is not "
-							    "supported");
+		fio_problem(clone->b, clone->job, "offset",
+			    "an offset in each of several files is not "
+			    "supported");
 		return;
 	}
 	if (o->file_service == 1 && !random)
-		fio_problem(clone->b, clone->job, "file_service_type",
-			    "random order over files with sequential requests is not supported; use "
-			    "roundrobin or sequential");
+		fio_problem(
+			clone->b, clone->job, "file_service_type",
+			"random order over files with sequential requests is not supported; use "
+			"roundrobin or sequential");
 	if (o->file_service == 0 && !random) {
 		stripe = clone->block_max_bytes * o->file_service_count;
 		if (clone->workload->size_mix.count)
 			fio_note(clone->b, clone->job, "file_service_type",
-				 "the next file comes after the largest block's length, not after each "
+				 "the next file comes after the largest block's length, not after "
+				 "each "
 				 "request");
 	}
 	/* Equal files of whole blocks, and of whole stripes. */
 	each = clone->range_bytes / file_count;
 	each -= each % (stripe ? stripe : clone->block_min_bytes);
 	if (!each) {
-		fio_problem(clone->b, clone->job, "size", "less than a block for each of %llu files",
+		fio_problem(clone->b, clone->job, "size",
+			    "less than a block for each of %llu files",
 			    (unsigned long long)file_count);
 		return;
 	}
@@ -514,7 +571,25 @@ static void size_null(struct plan_target *target)
 	const uint64_t bytes = target->size_bytes < 4096 ? 4096 : target->size_bytes;
 	char text[UNITS_TEXT_BYTES];
 
-	snprintf(target->spec, sizeof(target->spec), "null:size=%s", units_format_bytes(bytes, text));
+	snprintf(target->spec, sizeof(target->spec), "null:size=%s",
+		 units_format_bytes(bytes, text));
+}
+
+/* Whether the first writes are to find the file written already, as a file in use would be. */
+static void set_layout(struct fio_clone *clone, struct plan_target *target)
+{
+	const struct fio_job_options *o = &clone->job->options;
+
+	if (clone->shared || clone->reads || !clone->writes || o->overwrite ||
+	    is_engine(clone, "null"))
+		return;
+	if (clone->b->request->exact)
+		target->unwritten = true;
+	else
+		fio_note_all(
+			clone->b,
+			"files are written in full before a job writes to them, where fio lets "
+			"the first writes allocate them (--exact does too)");
 }
 
 static void use_place(struct fio_clone *clone, const struct names *names, const struct found *found)
@@ -530,9 +605,11 @@ static void use_place(struct fio_clone *clone, const struct names *names, const 
 	clone->file_count = names->count;
 	if (!found->ours) {
 		place_existing(clone, found);
+		set_joined(clone, target);
 		return;
 	}
 	place_ours(clone, target, names->count);
+	set_layout(clone, target);
 	if (!is_engine(clone, "null")) {
 		set_files(clone, target, names->count);
 	} else {

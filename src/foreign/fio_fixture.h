@@ -19,11 +19,15 @@ static const struct {
 	enum fio_thing thing;
 	uint64_t bytes;
 } fixture_things[] = {
-	{ "/dev", FIO_DIRECTORY, 0 },	     { "/dev/", FIO_DIRECTORY, 0 },
-	{ "/dev/sda", FIO_DEVICE, 64 * GIB }, { "/dev/sdb", FIO_DEVICE, 10 * GIB },
+	{ "/dev", FIO_DIRECTORY, 0 },
+	{ "/dev/", FIO_DIRECTORY, 0 },
+	{ "/dev/sda", FIO_DEVICE, 64 * GIB },
+	{ "/dev/sdb", FIO_DEVICE, 10 * GIB },
 	{ "/dev/sdz", FIO_ZONED_DEVICE, 10 * GIB },
-	{ "/dev/null", FIO_CHAR_DEVICE, 0 }, { "/mnt", FIO_DIRECTORY, 0 },
-	{ "/mnt/64k", FIO_FILE, 64 * KIB },  { "/mnt/1m", FIO_FILE, MIB },
+	{ "/dev/null", FIO_CHAR_DEVICE, 0 },
+	{ "/mnt", FIO_DIRECTORY, 0 },
+	{ "/mnt/64k", FIO_FILE, 64 * KIB },
+	{ "/mnt/1m", FIO_FILE, MIB },
 	{ "/mnt/j.0.0", FIO_FILE, 4096 },
 };
 
@@ -118,7 +122,7 @@ static inline bool fixture_says(char *const *texts, size_t count, const char *se
 		printf("# said: %s\n", texts[i]);
 	return false;
 }
-#define CHECK_NOTE(t, sentence) \
+#define CHECK_NOTE(t, sentence)                                                                    \
 	CHECK(fixture_says((t)->labels.notes, (t)->labels.note_count, sentence))
-#define CHECK_PROBLEM(t, sentence) \
+#define CHECK_PROBLEM(t, sentence)                                                                 \
 	CHECK(fixture_says((t)->problems.texts, (t)->problems.count, sentence))

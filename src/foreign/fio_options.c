@@ -51,8 +51,8 @@ int fio_take_bytes(const struct fio_setting *s, const char *text, uint64_t *ret)
 
 	if (r == 0 && odd)
 		fio_remark(s->notes, s->place,
-			   "%s=%.32s is %llu bytes: to fio, kib counts in thousands and ki in 1024", s->row->name,
-			   text, (unsigned long long)*ret);
+			   "%s=%.32s is %llu bytes: to fio, kib counts in thousands and ki in 1024",
+			   s->row->name, text, (unsigned long long)*ret);
 	return r;
 }
 
@@ -68,8 +68,8 @@ int fio_take_bytes3(struct fio_setting *s, uint64_t ret[FIO_DIRECTIONS])
 	memcpy(values, ret, sizeof(values));
 	count = fio_split_directions(copy, parts);
 	if (!count)
-		return err_set(s->err, -EINVAL, "'%.64s' has more than three parts: read, write, trim",
-			       s->value);
+		return err_set(s->err, -EINVAL,
+			       "'%.64s' has more than three parts: read, write, trim", s->value);
 	for (uint32_t d = 0; d < FIO_DIRECTIONS; d++) {
 		int r;
 
@@ -97,8 +97,8 @@ static int take_times3(struct fio_setting *s, uint64_t ret[FIO_DIRECTIONS])
 		abort();
 	count = fio_split_directions(copy, parts);
 	if (!count)
-		return err_set(s->err, -EINVAL, "'%.64s' has more than three parts: read, write, trim",
-			       s->value);
+		return err_set(s->err, -EINVAL,
+			       "'%.64s' has more than three parts: read, write, trim", s->value);
 	for (uint32_t d = 0; d < FIO_DIRECTIONS; d++) {
 		const char *part = parts[d < count ? d : count - 1];
 
@@ -159,7 +159,8 @@ static int take_percents(struct fio_setting *s, uint64_t *ret, uint32_t room)
 	r = room == 1 ? fio_take_bytes(s, s->value, values) : fio_take_bytes3(s, values);
 	for (uint32_t i = 0; r == 0 && i < room; i++)
 		if (values[i] > 100)
-			r = err_set(s->err, -ERANGE, "%.64s is not from 0 to 100 percent", s->value);
+			r = err_set(s->err, -ERANGE, "%.64s is not from 0 to 100 percent",
+				    s->value);
 	if (r == 0)
 		memcpy(ret, values, room * sizeof(*ret));
 	return r;
@@ -213,9 +214,10 @@ static bool is_flag(const struct fio_row *row)
 /* fio has options that stand alone; of those that are only noted, any may. */
 static int take_bare(const struct fio_row *row, const char **value, struct err *err)
 {
-	static const char *const alone[] = { "hipri",	  "fixedbufs", "registerfiles", "sqthread_poll",
-					     "nonvectored", "force_async", "listen", "pingpong", "prep",
-					     "userspace_reap", "write_bw_log", "write_lat_log",
+	static const char *const alone[] = { "hipri",	       "fixedbufs",	"registerfiles",
+					     "sqthread_poll",  "nonvectored",	"force_async",
+					     "listen",	       "pingpong",	"prep",
+					     "userspace_reap", "write_bw_log",	"write_lat_log",
 					     "write_iops_log", "write_hist_log" };
 
 	*value = is_flag(row) ? "1" : "";
@@ -236,8 +238,9 @@ static int set_value(struct fio_setting *s)
 	case FIO_NOTED:
 		if (row->class == FIO_NOTED && row->type == FIO_TEXT)
 			return 0;
-		return row->class == FIO_DONE || row->offset ? take_typed(s) :
-							       fio_parse_bool(s->value, &(bool){ 0 }, s->err);
+		return row->class == FIO_DONE || row->offset
+			       ? take_typed(s)
+			       : fio_parse_bool(s->value, &(bool){ 0 }, s->err);
 	case FIO_REFUSED:
 		if (row->neutral && strcmp(row->neutral, s->value) == 0)
 			return 0;

@@ -11,8 +11,8 @@
 /* The command line: its own options done, job files read, the rest as sections. */
 struct fio_words {
 	struct fio_source source;
-	struct fio_section defaults;	/* job options before any --name */
-	char **only;			/* --section; borrowed strings, owned list */
+	struct fio_section defaults; /* job options before any --name */
+	char **only;		     /* --section; borrowed strings, owned list */
 	uint32_t only_count;
 	bool readonly;
 };
@@ -24,20 +24,20 @@ void fio_words_done(struct fio_words *words);
 struct fio_job_section {
 	struct fio_job_options options;
 	const struct fio_section *section;
-	bool stonewall;			/* waits for what is before it */
-	bool flawed;			/* an option of it, or one it inherits, is wrong */
-	uint32_t stage;			/* jobs of one stage run together */
+	bool stonewall; /* waits for what is before it */
+	bool flawed;	/* an option of it, or one it inherits, is wrong */
+	uint32_t stage; /* jobs of one stage run together */
 	uint32_t group_id;
 };
 
 struct fio_jobs {
-	struct fio_job_section **items;	/* owned */
+	struct fio_job_section **items; /* owned */
 	size_t count;
 };
 
 /* One file or device, and who uses it. */
 struct fio_place {
-	char *key;			/* owned: all file names of the job, in their order */
+	char *key; /* owned: all file names of the job, in their order */
 	uint32_t target_index;
 };
 
@@ -46,7 +46,7 @@ struct fio_builder {
 	struct fio_translation *t;
 	struct fio_words words;
 	struct fio_jobs jobs;
-	struct fio_place *places;	/* owned */
+	struct fio_place *places; /* owned */
 	size_t place_count;
 	uint32_t thread_count;
 };
@@ -64,25 +64,25 @@ void fio_note_all(struct fio_builder *b, const char *format, ...)
 struct fio_clone {
 	struct fio_builder *b;
 	const struct fio_job_section *job;
-	uint32_t index;			/* 0 .. numjobs - 1 */
-	uint32_t thread_number;		/* from 1 */
-	bool reads, writes, trims;	/* directions it has */
+	uint32_t index;		   /* 0 .. numjobs - 1 */
+	uint32_t thread_number;	   /* from 1 */
+	bool reads, writes, trims; /* directions it has */
 	uint64_t block_min_bytes, block_max_bytes;
 	/* where: by fio_files_find */
 	uint32_t target_index;
-	uint64_t target_bytes;		/* 0 = not known */
-	bool ours;			/* an unnamed test file */
-	bool shared;			/* an earlier job named the same */
+	uint64_t target_bytes; /* 0 = not known */
+	bool ours;	       /* an unnamed test file */
+	bool shared;	       /* an earlier job named the same */
 	uint64_t file_count;
-	uint64_t offset_bytes, range_bytes;	/* range 0 = the rest, not known */
+	uint64_t offset_bytes, range_bytes; /* range 0 = the rest, not known */
 	struct workload *workload;
 };
 
 /* Each fills its part of clone->workload; what cannot be is a problem. */
-void fio_set_pattern(struct fio_clone *clone);	/* rw, sizes, addresses */
-void fio_files_find(struct fio_clone *clone);	/* target, offset, size */
-void fio_set_amount(struct fio_clone *clone);	/* how much, how long */
-void fio_set_engine(struct fio_clone *clone);	/* engine, depth, durability, CPUs */
+void fio_set_pattern(struct fio_clone *clone); /* rw, sizes, addresses */
+void fio_files_find(struct fio_clone *clone);  /* target, offset, size */
+void fio_set_amount(struct fio_clone *clone);  /* how much, how long */
+void fio_set_engine(struct fio_clone *clone);  /* engine, depth, durability, CPUs */
 void fio_set_pace(struct fio_clone *clone);
-void fio_set_data(struct fio_clone *clone);	/* data and verify */
+void fio_set_data(struct fio_clone *clone); /* data and verify */
 void fio_set_labels(struct fio_clone *clone);

@@ -37,9 +37,10 @@ static void sizes_of(struct fio_clone *clone, enum fio_direction d, struct size_
 	*ret_bytes = 4096;
 	ret->count = (uint32_t)count;
 	for (uint32_t i = 0; i < count; i++) {
-		ret->sizes[i].bytes = i + 1 == count && step != sizes->low_bytes
-					      ? sizes->high_bytes / sizes->low_bytes * sizes->low_bytes
-					      : sizes->low_bytes + i * step;
+		ret->sizes[i].bytes =
+			i + 1 == count && step != sizes->low_bytes
+				? sizes->high_bytes / sizes->low_bytes * sizes->low_bytes
+				: sizes->low_bytes + i * step;
 		ret->sizes[i].ppm = PPM / (uint32_t)count + (i < PPM % count);
 	}
 }
@@ -52,6 +53,18 @@ static bool same_sizes(const struct size_mix *a, const struct size_mix *b)
 		if (a->sizes[i].bytes != b->sizes[i].bytes || a->sizes[i].ppm != b->sizes[i].ppm)
 			return false;
 	return true;
+}
+
+static void widen(struct fio_clone *clone, const struct size_mix *mix)
+{
+	for (uint32_t i = 0; i < mix->count; i++) {
+		const uint64_t size = mix->sizes[i].bytes;
+
+		if (size < clone->block_min_bytes)
+			clone->block_min_bytes = size;
+		if (size > clone->block_max_bytes)
+			clone->block_max_bytes = size;
+	}
 }
 
 static void set_sizes(struct fio_clone *clone)
@@ -71,21 +84,17 @@ static void set_sizes(struct fio_clone *clone)
 			w->size_mix = mix;
 			w->block_bytes = bytes;
 		} else if (!same_sizes(&mix, &w->size_mix) || bytes != w->block_bytes) {
-			fio_problem(clone->b, clone->job, mix.count ? "bssplit" : "bs",
-				    "different sizes for reads and writes of one job are not supported; "
-				    "write two jobs");
+			w->write_mix = mix;
+			if (!mix.count)
+				w->write_mix = (struct size_mix){ 1, { { bytes, PPM } } };
 		}
 		first = false;
 	}
-	clone->block_min_bytes = clone->block_max_bytes = w->block_bytes;
-	for (uint32_t i = 0; i < w->size_mix.count; i++) {
-		const uint64_t size = w->size_mix.sizes[i].bytes;
-
-		if (i == 0 || size < clone->block_min_bytes)
-			clone->block_min_bytes = size;
-		if (i == 0 || size > clone->block_max_bytes)
-			clone->block_max_bytes = size;
-	}
+	clone->block_min_bytes = UINT64_MAX;
+	if (!w->size_mix.count)
+		clone->block_min_bytes = clone->block_max_bytes = w->block_bytes;
+	widen(clone, &w->size_mix);
+	widen(clone, &w->write_mix);
 }
 
 /* A sequential job's number is the gap behind each request, which may lead backwards. */
@@ -97,9 +106,10 @@ static void set_skip(struct fio_clone *clone)
 
 	if (!skip)
 		return;
-	if (w->size_mix.count) {
-		fio_problem(clone->b, clone->job, "rw", "a gap behind requests of several sizes is not "
-							"supported; give one bs");
+	if (w->size_mix.count || w->write_mix.count) {
+		fio_problem(clone->b, clone->job, "rw",
+			    "a gap behind requests of several sizes is not "
+			    "supported; give one bs");
 		return;
 	}
 	if (step == 0) {
@@ -159,8 +169,9 @@ static void set_random(struct fio_clone *clone)
 	if (w->random_ppm == 0) {
 		/* Nothing random is left: it goes in order. */
 		static const enum workload_rw plain[] = {
-			[RW_RANDREAD] = RW_READ, [RW_RANDWRITE] = RW_WRITE, [RW_RANDTRIM] = RW_TRIM,
-			[RW_RANDRW] = RW_READWRITE, [RW_RANDTRIMWRITE] = RW_TRIMWRITE,
+			[RW_RANDREAD] = RW_READ,	   [RW_RANDWRITE] = RW_WRITE,
+			[RW_RANDTRIM] = RW_TRIM,	   [RW_RANDRW] = RW_READWRITE,
+			[RW_RANDTRIMWRITE] = RW_TRIMWRITE,
 		};
 		const struct workload fresh = { .random_ppm = PPM };
 
@@ -212,6 +223,9 @@ void fio_set_pattern(struct fio_clone *clone)
 		set_random(clone);
 	else
 		set_skip(clone);
+	clone->workload->own_sequences =
+		clone->workload->rw == RW_READWRITE && clone->reads && clone->writes;
 	if (clone->job->options.bs_unaligned)
-		fio_note(clone->b, clone->job, "bs_unaligned", "sizes are multiples of the smallest");
+		fio_note(clone->b, clone->job, "bs_unaligned",
+			 "sizes are multiples of the smallest");
 }

@@ -9,14 +9,26 @@
 #include "base/units.h"
 #include "foreign/fio_parts.h"
 
+/* What one pass moves: with gaps between requests less than the range. */
+static uint64_t pass_of(const struct fio_clone *clone)
+{
+	const struct workload *w = clone->workload;
+
+	if (!w->stride_bytes || clone->range_bytes < clone->block_max_bytes)
+		return clone->range_bytes;
+	return ((clone->range_bytes - clone->block_max_bytes) / w->stride_bytes + 1) *
+	       clone->block_max_bytes;
+}
+
 /* io_size, else one pass of the range, each as often as loops says; 0 = not known. */
 static uint64_t amount_of(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
-	uint64_t bytes = clone->range_bytes;
+	uint64_t bytes = pass_of(clone);
 
 	if (o->io_size.percent)
-		bytes = (uint64_t)((unsigned __int128)clone->target_bytes * o->io_size.percent / 100);
+		bytes = (uint64_t)((unsigned __int128)clone->target_bytes * o->io_size.percent /
+				   100);
 	else if (o->io_size.zones)
 		bytes = o->io_size.zones * o->zonesize;
 	else if (o->io_size.bytes)
@@ -25,28 +37,20 @@ static uint64_t amount_of(struct fio_clone *clone)
 		fio_problem(clone->b, clone->job, "loops", "too much in all");
 		return 0;
 	}
+	/* The last request is a whole one. */
+	if (bytes % clone->block_min_bytes && !clone->workload->size_mix.count)
+		bytes += clone->block_min_bytes - bytes % clone->block_min_bytes;
 	return bytes * o->loops;
 }
 
 static void set_count(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
-	struct workload *w = clone->workload;
-	const uint64_t bytes = o->number_ios * o->loops * w->block_bytes;
 
-	if (!o->number_ios)
-		return;
-	if (w->size_mix.count) {
-		fio_problem(clone->b, clone->job, "number_ios",
-			    "a number of requests of several sizes is not supported; use io_size");
-		return;
-	}
-	if (o->number_ios > INT64_MAX / o->loops / w->block_bytes) {
+	if (o->number_ios > INT64_MAX / o->loops)
 		fio_problem(clone->b, clone->job, "number_ios", "too many");
-		return;
-	}
-	if (!w->io_size_bytes || bytes < w->io_size_bytes)
-		w->io_size_bytes = bytes;
+	else
+		clone->workload->io_count = o->number_ios * o->loops;
 }
 
 static void set_delay(struct fio_clone *clone)
@@ -81,8 +85,8 @@ void fio_set_amount(struct fio_clone *clone)
 			 "what the ramp does counts against no size, number or loop");
 }
 
-const char *const fio_engines[] = { "sync",	  "psync",    "vsync",	  "pvsync", "pvsync2",
-				    "libaio", "io_uring", "posixaio", "null",   NULL };
+const char *const fio_engines[] = { "sync",	"psync",    "vsync", "pvsync", "pvsync2", "libaio",
+				    "io_uring", "posixaio", "mmap",  "null",   NULL };
 
 static const struct engine_word {
 	const char *name;
@@ -92,12 +96,15 @@ static const struct engine_word {
 } engine_words[] = {
 	{ "sync", ENGINE_SYNC, false, NULL },
 	{ "psync", ENGINE_SYNC, false, NULL },
-	{ "vsync", ENGINE_SYNC, false, "requests that follow each other are not merged into one call" },
+	{ "vsync", ENGINE_SYNC, false,
+	  "requests that follow each other are not merged into one call" },
 	{ "pvsync", ENGINE_SYNC, false, NULL },
 	{ "pvsync2", ENGINE_SYNC, false, NULL },
 	{ "libaio", ENGINE_LIBAIO, true, NULL },
 	{ "io_uring", ENGINE_IO_URING, true, NULL },
-	{ "posixaio", ENGINE_AUTO, true, "the kernel's own queue in place of the C library's threads" },
+	{ "posixaio", ENGINE_AUTO, true,
+	  "the kernel's own queue in place of the C library's threads" },
+	{ "mmap", ENGINE_MMAP, false, NULL },
 	{ "null", ENGINE_AUTO, true, NULL },
 };
 
@@ -109,11 +116,14 @@ static const char *engine_at(const void *ctx, size_t i)
 
 /* Those fio has besides: a name of one is no slip of the pen. */
 static const char other_engines[] =
-	" cpuio splice sg net netsplice rdma rbd rados http gfapi gfapi_async libhdfs mtd pmemblk dev-dax "
-	"external filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag "
-	"libpmem ime_psync ime_psyncv ime_aio libiscsi nbd libcufile libhipfile dfs nfs exec xnvme libzbc "
+	" cpuio splice sg net netsplice rdma rbd rados http gfapi gfapi_async libhdfs mtd pmemblk "
+	"dev-dax "
+	"external filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc "
+	"e4defrag "
+	"libpmem ime_psync ime_psyncv ime_aio libiscsi nbd libcufile libhipfile dfs nfs exec xnvme "
+	"libzbc "
 	"io_uring_cmd libblkio librpma_apm_client librpma_apm_server librpma_gpspm_client "
-	"librpma_gpspm_server spdk spdk_bdev spdk_nvme cpp_null page_fault solarisaio windowsaio mmap ";
+	"librpma_gpspm_server spdk spdk_bdev spdk_nvme cpp_null page_fault solarisaio windowsaio ";
 
 static void refuse_engine(struct fio_clone *clone, const char *name)
 {
@@ -123,13 +133,14 @@ static void refuse_engine(struct fio_clone *clone, const char *name)
 	text_add(&word, " %.*s ", (int)strcspn(name, ":"), name);
 	nearest = text_nearest(name, engine_at, NULL);
 	if (strstr(other_engines, text_string(&word)) || strchr(name, ':') || !nearest)
-		fio_problem(clone->b, clone->job, "ioengine",
-			    "'%.64s' is no local block engine of tare's; there are sync, psync, vsync, "
-			    "pvsync, pvsync2, libaio, io_uring, posixaio, null",
-			    name);
+		fio_problem(
+			clone->b, clone->job, "ioengine",
+			"'%.64s' is no local block engine of tare's; there are sync, psync, vsync, "
+			"pvsync, pvsync2, libaio, io_uring, posixaio, mmap, null",
+			name);
 	else
-		fio_problem(clone->b, clone->job, "ioengine", "no engine '%.64s'; did you mean '%s'?",
-			    name, nearest);
+		fio_problem(clone->b, clone->job, "ioengine",
+			    "no engine '%.64s'; did you mean '%s'?", name, nearest);
 	text_done(&word);
 }
 
@@ -146,8 +157,8 @@ static void set_depth(struct fio_clone *clone, const struct engine_word *engine)
 	w->depth_count = engine->has_depth ? (uint32_t)o->iodepth : 1;
 	if (o->iodepth > 1 && !engine->has_depth)
 		fio_note(clone->b, clone->job, "iodepth",
-			 "ioengine=%s has one request in flight in each of its %llu jobs", engine->name,
-			 (unsigned long long)o->numjobs);
+			 "ioengine=%s has one request in flight, %llu with all clones",
+			 engine->name, (unsigned long long)o->numjobs);
 	if (w->depth_count == 1)
 		return;
 	if (fio_options_given(o, "iodepth_batch"))
@@ -231,13 +242,14 @@ static void set_durability(struct fio_clone *clone)
 
 	if (!clone->writes)
 		return;
-	w->sync = o->sync;
+	w->sync = w->engine == ENGINE_MMAP ? (uint32_t)SYNC_NONE : o->sync;
+	if (w->sync != o->sync)
+		fio_note(clone->b, clone->job, "sync",
+			 "no effect on memory that is mapped; use fsync");
 	w->fsync_count = (uint32_t)o->fsync;
 	w->fdatasync_count = (uint32_t)o->fdatasync;
-	if (o->end_fsync)
-		fio_problem(clone->b, clone->job, "end_fsync", "is not supported; use fsync=N");
-	if (o->fsync_on_close)
-		fio_problem(clone->b, clone->job, "fsync_on_close", "is not supported; use fsync=N");
+	/* Files are closed at the end. */
+	w->end_fsync = o->end_fsync || o->fsync_on_close;
 }
 
 void fio_set_engine(struct fio_clone *clone)
@@ -256,11 +268,14 @@ void fio_set_engine(struct fio_clone *clone)
 	if (engine_words[i].note)
 		fio_note(clone->b, clone->job, "ioengine", "%s", engine_words[i].note);
 	set_depth(clone, &engine_words[i]);
-	w->direct = o->direct;
+	w->direct = o->direct && w->engine != ENGINE_MMAP;
+	if (o->direct && w->engine == ENGINE_MMAP)
+		fio_note(clone->b, clone->job, "direct", "mmap goes through the page cache");
 	w->invalidate = o->invalidate;
-	if (!o->direct && strcmp(o->ioengine, "null") != 0)
-		fio_note_all(clone->b, "jobs without direct=1 go through the page cache, as in fio: their "
-				       "figures may be those of memory");
+	if (!w->direct && strcmp(o->ioengine, "null") != 0)
+		fio_note_all(clone->b,
+			     "jobs without direct=1 go through the page cache, as in fio: their "
+			     "figures may be those of memory");
 	set_durability(clone);
 	set_cpus(clone);
 }
@@ -281,56 +296,121 @@ static bool sum_rates(struct fio_clone *clone, const uint64_t rates[FIO_DIRECTIO
 	}
 	if (any && !all)
 		fio_problem(clone->b, clone->job, name,
-			    "a limit on one direction of a mix is not supported; give both, or write two "
+			    "a limit on one direction of a mix is not supported; give both, or "
+			    "write two "
 			    "jobs");
 	return any && all;
 }
 
-static uint64_t mean_block_bytes(const struct workload *w)
+static double mean_of(const struct size_mix *mix, uint64_t block_bytes)
 {
 	double sum = 0;
 
-	if (!w->size_mix.count)
-		return w->block_bytes;
-	for (uint32_t i = 0; i < w->size_mix.count; i++)
-		sum += (double)w->size_mix.sizes[i].bytes * w->size_mix.sizes[i].ppm / PPM;
-	return (uint64_t)sum;
+	if (!mix->count)
+		return (double)block_bytes;
+	for (uint32_t i = 0; i < mix->count; i++)
+		sum += (double)mix->sizes[i].bytes * mix->sizes[i].ppm / PPM;
+	return sum;
 }
 
 /* fio holds each direction to its own rate: the mix is what the rates make it. */
-static void set_mix(struct fio_clone *clone, const uint64_t rates[FIO_DIRECTIONS], const char *name)
+static void set_mix(struct fio_clone *clone, double reads, double writes, const char *name)
 {
 	struct workload *w = clone->workload;
-	const uint64_t reads = rates[FIO_READ], writes = rates[FIO_WRITE];
 
 	if (!clone->reads || !clone->writes)
 		return;
-	w->read_ppm = (uint32_t)((unsigned __int128)reads * PPM / (reads + writes));
-	fio_note(clone->b, clone->job, name, "the rates of both directions make the mix: %.4g %% reads",
-		 w->read_ppm / 1e4);
+	w->read_ppm = (uint32_t)(reads / (reads + writes) * PPM + 0.5);
+	fio_note(clone->b, clone->job, name,
+		 "the rates of both directions make the mix: %.4g %% reads", w->read_ppm / 1e4);
+}
+
+/* Bytes a second as requests: whole ones above a thousand, else one in so many nanoseconds. */
+static void set_byte_rate(struct fio_clone *clone)
+{
+	const uint64_t *rates = clone->job->options.rate;
+	struct workload *w = clone->workload;
+	const double read_bytes = mean_of(&w->size_mix, w->block_bytes);
+	const double write_bytes = w->write_mix.count ? mean_of(&w->write_mix, 0) : read_bytes;
+	const double reads = clone->reads ? (double)rates[FIO_READ] / read_bytes : 0;
+	const double writes = clone->writes ? (double)rates[FIO_WRITE] / write_bytes : 0;
+	const double trims = clone->trims ? (double)rates[FIO_TRIM] / write_bytes : 0;
+	const double sum = reads + writes + trims;
+
+	if (sum > 1e9) {
+		fio_problem(clone->b, clone->job, "rate",
+			    "more than 1000 million requests a second");
+		return;
+	}
+	w->rate_iops = (uint64_t)(sum + 0.5);
+	if (sum < 1000 && sum != (double)w->rate_iops) {
+		w->rate_iops = 1;
+		w->rate_period_ns = (uint64_t)(1e9 / sum + 0.5);
+	}
+	set_mix(clone, reads, writes, "rate");
 }
 
 static void set_rate(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
 	struct workload *w = clone->workload;
-	uint64_t rate, mean_bytes;
+	uint64_t rate;
 
 	if (sum_rates(clone, o->rate_iops, "rate_iops", &rate)) {
 		w->rate_iops = rate;
-		set_mix(clone, o->rate_iops, "rate_iops");
+		set_mix(clone, (double)o->rate_iops[FIO_READ], (double)o->rate_iops[FIO_WRITE],
+			"rate_iops");
 	} else if (sum_rates(clone, o->rate, "rate", &rate)) {
-		mean_bytes = mean_block_bytes(w);
-		w->rate_iops = (rate + mean_bytes / 2) / mean_bytes;
-		if (!w->rate_iops)
-			fio_problem(clone->b, clone->job, "rate", "less than one request a second");
-		else if (w->rate_iops * mean_bytes != rate)
-			fio_note(clone->b, clone->job, "rate", "%llu requests a second, the nearest whole number",
-				 (unsigned long long)w->rate_iops);
-		set_mix(clone, o->rate, "rate");
+		set_byte_rate(clone);
 	}
 	if (w->rate_iops)
 		w->arrival = o->rate_process;
+	if (w->rate_iops > 1000000000)
+		fio_problem(clone->b, clone->job, "rate_iops",
+			    "more than 1000 million requests a second");
+}
+
+/* Strided: zonesize of I/O, then on to where zonerange and zoneskip say the next zone begins. */
+static void set_zones(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+	const uint64_t range = o->zonerange ? o->zonerange : o->zonesize;
+
+	if (o->zonemode == 2)
+		fio_note(clone->b, clone->job, "zonemode",
+			 "a device without zones of its own is taken as a whole");
+	if (o->zonemode != 1)
+		return;
+	if (!o->zonesize || range < o->zonesize) {
+		fio_problem(clone->b, clone->job, o->zonesize ? "zonerange" : "zonemode",
+			    "strided needs zonesize, and a zonerange of at least that");
+		return;
+	}
+	w->piece_bytes = o->zonesize;
+	w->piece_gap_bytes =
+		range - o->zonesize +
+		(o->zoneskip.zones ? o->zoneskip.zones * o->zonesize : o->zoneskip.bytes);
+}
+
+static void set_max_latency(struct fio_clone *clone)
+{
+	const uint64_t *limits_ns = clone->job->options.max_latency_ns;
+	const bool used[FIO_DIRECTIONS] = { clone->reads, clone->writes, clone->trims };
+	uint64_t least_ns = 0;
+	bool differ = false;
+
+	for (int d = 0; d < FIO_DIRECTIONS; d++) {
+		if (!used[d] || !limits_ns[d])
+			continue;
+		differ |= least_ns && limits_ns[d] != least_ns;
+		if (!least_ns || limits_ns[d] < least_ns)
+			least_ns = limits_ns[d];
+	}
+	if (differ)
+		fio_note(clone->b, clone->job, "max_latency",
+			 "the least of them is held against all");
+	clone->workload->latency_ns_max = least_ns;
 }
 
 void fio_set_pace(struct fio_clone *clone)
@@ -341,12 +421,16 @@ void fio_set_pace(struct fio_clone *clone)
 	set_rate(clone);
 	w->think_ns = o->thinktime_ns;
 	w->think_count = w->think_ns ? (uint32_t)o->thinktime_blocks : 1;
-	if (o->thinktime_spin_ns && o->thinktime_ns)
-		fio_note(clone->b, clone->job, "thinktime_spin", "the pause is slept through");
-	if (o->flow)
-		fio_problem(clone->b, clone->job, "flow", "is not supported; use rate_iops in each job");
-	if (o->max_latency_ns[0] || o->max_latency_ns[1] || o->max_latency_ns[2])
-		fio_problem(clone->b, clone->job, "max_latency", "is not supported");
+	w->think_spin_ns = o->thinktime_spin_ns < w->think_ns ? o->thinktime_spin_ns : w->think_ns;
+	set_zones(clone);
+	if (o->flow < 0)
+		fio_problem(clone->b, clone->job, "flow",
+			    "a negative weight is of fio before 3.20; write "
+			    "how many requests to how many: flow=1, flow=8");
+	else
+		w->flow_weight = (uint32_t)o->flow;
+	w->flow_id = o->flow ? (uint32_t)o->flow_id : 0;
+	set_max_latency(clone);
 	if (o->latency_target_ns)
 		fio_problem(clone->b, clone->job, "latency_target",
 			    "is not supported; give iodepth, or rate_iops and look at the latency");
@@ -354,9 +438,4 @@ void fio_set_pace(struct fio_clone *clone)
 		fio_problem(clone->b, clone->job, "read_iolog", "is not supported");
 	if (o->write_iolog)
 		fio_problem(clone->b, clone->job, "write_iolog", "is not supported");
-	if (o->zonemode == 1)
-		fio_problem(clone->b, clone->job, "zonemode", "strided is not supported; use rw=read:SKIP");
-	if (o->zonemode == 2)
-		fio_note(clone->b, clone->job, "zonemode",
-			 "a device without zones of its own is taken as a whole");
 }

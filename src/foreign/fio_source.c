@@ -106,7 +106,8 @@ static int expand_environment(const struct fio_source *source, const struct plac
 		char name[128];
 
 		if (!end || (size_t)(end - dollar - 2) >= sizeof(name)) {
-			fio_remark(source->problems, place, "'%.64s': a '${' without its '}'", dollar);
+			fio_remark(source->problems, place, "'%.64s': a '${' without its '}'",
+				   dollar);
 			return -EINVAL;
 		}
 		memcpy(name, dollar + 2, (size_t)(end - dollar - 2));
@@ -185,8 +186,8 @@ void fio_source_assign(struct fio_source *source, struct fio_section *section,
 struct reading {
 	struct fio_source *source;
 	const char *path;
-	size_t section;			/* index + 1; 0 = none yet */
-	uint32_t depth;			/* of includes; sections stand at 0 only */
+	size_t section; /* index + 1; 0 = none yet */
+	uint32_t depth; /* of includes; sections stand at 0 only */
 };
 
 static void read_text(struct reading *reading, char *text, size_t length);
@@ -264,8 +265,8 @@ static void cut_comment(const struct reading *reading, char *line, const struct 
 
 		if (*rest)
 			fio_remark(reading->source->notes, &here,
-				   "text after %c is a comment to fio and ignored: %.200s%s", mark, rest,
-				   mark == ';' ? " - use : to separate files" : "");
+				   "text after %c is a comment to fio and ignored: %.200s%s", mark,
+				   rest, mark == ';' ? " - use : to separate files" : "");
 	}
 	line[at] = '\0';
 }
@@ -319,12 +320,15 @@ static void read_option(struct reading *reading, char *line, const struct place 
 		return;
 	}
 	if (!reading->section) {
-		fio_remark(source->problems, place, "%.64s: an option before the first [section]", name);
+		fio_remark(source->problems, place, "%.64s: an option before the first [section]",
+			   name);
 		return;
 	}
 	if (value && blank)
-		fio_remark(source->notes, place, "%.64s= %.64s: the blank after = is dropped; fio keeps it "
-						 "and reads another value or none", name, value);
+		fio_remark(source->notes, place,
+			   "%.64s= %.64s: the blank after = is dropped; fio keeps it "
+			   "and reads another value or none",
+			   name, value);
 	fio_source_assign(source, &source->sections[reading->section - 1], &item, name, value);
 }
 

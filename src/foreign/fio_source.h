@@ -25,8 +25,8 @@ enum fio_thing {
 	FIO_NOTHING,
 	FIO_FILE,
 	FIO_DIRECTORY,
-	FIO_DEVICE,		/* a block device */
-	FIO_ZONED_DEVICE,	/* one whose zones must be written in order */
+	FIO_DEVICE,	  /* a block device */
+	FIO_ZONED_DEVICE, /* one whose zones must be written in order */
 	FIO_CHAR_DEVICE,
 	FIO_OTHER,
 };
@@ -35,7 +35,8 @@ enum fio_thing {
 struct fio_world {
 	void *ctx;
 	/* The whole file; "-" is standard input. -EFBIG beyond bytes_max. */
-	int (*read)(void *ctx, const char *path, size_t bytes_max, struct text *ret, struct err *err);
+	int (*read)(void *ctx, const char *path, size_t bytes_max, struct text *ret,
+		    struct err *err);
 	const char *(*environment)(void *ctx, const char *name);
 	/* Without opening it; *ret_bytes is 0 where the size cannot be known. */
 	enum fio_thing (*look)(void *ctx, const char *path, uint64_t *ret_bytes);
@@ -46,26 +47,26 @@ struct fio_world {
 void fio_world_real(struct fio_world *ret);
 
 struct fio_assignment {
-	char *name;		/* owned; "include" never */
-	char *value;		/* owned; NULL for a bare name */
-	bool computed;		/* held a keyword: arithmetic without parentheses */
-	struct place place;	/* of the name; file borrowed from the source */
+	char *name;	    /* owned; "include" never */
+	char *value;	    /* owned; NULL for a bare name */
+	bool computed;	    /* held a keyword: arithmetic without parentheses */
+	struct place place; /* of the name; file borrowed from the source */
 	uint32_t value_column;
 };
 
 struct fio_section {
-	char *name;		/* owned */
-	bool global;		/* defaults for what stands below it in its file */
-	bool begins_file;	/* the first job of a file behind another */
-	bool skipped;		/* --section names others */
+	char *name;	  /* owned */
+	bool global;	  /* defaults for what stands below it in its file */
+	bool begins_file; /* the first job of a file behind another */
+	bool skipped;	  /* --section names others */
 	struct place place;
-	struct fio_assignment *items;	/* owned */
+	struct fio_assignment *items; /* owned */
 	size_t count;
 };
 
 /* Sentences, in the order they were met; one said twice is kept once. */
 struct fio_remarks {
-	char **texts;		/* owned */
+	char **texts; /* owned */
 	size_t count;
 };
 #define FIO_REMARKS_MAX 200
@@ -75,12 +76,12 @@ void fio_remarks_done(struct fio_remarks *remarks);
 
 struct fio_source {
 	const struct fio_world *world;
-	struct fio_section *sections;	/* owned */
+	struct fio_section *sections; /* owned */
 	size_t section_count;
-	char **files;			/* owned names of files */
+	char **files; /* owned names of files */
 	size_t file_count;
 	uint32_t line_count;
-	struct fio_remarks *problems, *notes;	/* borrowed */
+	struct fio_remarks *problems, *notes; /* borrowed */
 };
 
 void fio_source_done(struct fio_source *source);

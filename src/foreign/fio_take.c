@@ -114,10 +114,11 @@ int fio_take_file_service(struct fio_setting *s)
 		s->options->file_service_count = count;
 		return 0;
 	}
-	return err_set(s->err, -EOPNOTSUPP,
-		       "'%.64s' is not supported; there are roundrobin, random and sequential, each with "
-		       ":N requests before the next file",
-		       s->value);
+	return err_set(
+		s->err, -EOPNOTSUPP,
+		"'%.64s' is not supported; there are roundrobin, random and sequential, each with "
+		":N requests before the next file",
+		s->value);
 }
 
 static const struct {
@@ -125,11 +126,16 @@ static const struct {
 	enum workload_rw rw;
 	bool trimwrite;
 } rw_words[] = {
-	{ "read", RW_READ, false },	      { "write", RW_WRITE, false },
-	{ "trim", RW_TRIM, false },	      { "randread", RW_RANDREAD, false },
-	{ "randwrite", RW_RANDWRITE, false }, { "randtrim", RW_RANDTRIM, false },
-	{ "rw", RW_READWRITE, false },	      { "readwrite", RW_READWRITE, false },
-	{ "randrw", RW_RANDRW, false },	      { "trimwrite", RW_WRITE, true },
+	{ "read", RW_READ, false },
+	{ "write", RW_WRITE, false },
+	{ "trim", RW_TRIM, false },
+	{ "randread", RW_RANDREAD, false },
+	{ "randwrite", RW_RANDWRITE, false },
+	{ "randtrim", RW_RANDTRIM, false },
+	{ "rw", RW_READWRITE, false },
+	{ "readwrite", RW_READWRITE, false },
+	{ "randrw", RW_RANDRW, false },
+	{ "trimwrite", RW_WRITE, true },
 	{ "randtrimwrite", RW_RANDWRITE, true },
 };
 
@@ -161,10 +167,11 @@ int fio_take_rw(struct fio_setting *s)
 		s->options->rw_number = number;
 		return 0;
 	}
-	return err_set(s->err, -EINVAL,
-		       "'%.64s' is not one of read, write, trim, randread, randwrite, randtrim, rw, "
-		       "readwrite, randrw, trimwrite, randtrimwrite",
-		       s->value);
+	return err_set(
+		s->err, -EINVAL,
+		"'%.64s' is not one of read, write, trim, randread, randwrite, randtrim, rw, "
+		"readwrite, randrw, trimwrite, randtrimwrite",
+		s->value);
 }
 
 static int check_block(const struct fio_setting *s, uint64_t bytes)
@@ -194,8 +201,8 @@ int fio_take_bsrange(struct fio_setting *s)
 	const uint32_t count = fio_split_directions(copy, parts);
 
 	if (!count)
-		return err_set(s->err, -EINVAL, "'%.64s' has more than three parts: read, write, trim",
-			       s->value);
+		return err_set(s->err, -EINVAL,
+			       "'%.64s' has more than three parts: read, write, trim", s->value);
 	for (uint32_t d = 0; d < FIO_DIRECTIONS; d++) {
 		const char *part = parts[d < count ? d : count - 1];
 		uint64_t low, high;
@@ -248,7 +255,8 @@ static int take_split(const struct fio_setting *s, char *text, struct size_mix *
 	if (percents > 100 || (!blanks && percents < 100))
 		return err_set(s->err, -EINVAL, "'%.64s': the shares add up to %llu %%, not 100 %%",
 			       s->value, (unsigned long long)percents);
-	for (uint32_t i = 0, left = blanks, rest = (uint32_t)(100 - percents) * 10000; i < mix.count; i++) {
+	for (uint32_t i = 0, left = blanks, rest = (uint32_t)(100 - percents) * 10000;
+	     i < mix.count; i++) {
 		if (shares[i] != UINT64_MAX) {
 			mix.sizes[i].ppm = (uint32_t)shares[i] * 10000;
 			continue;
@@ -273,7 +281,8 @@ int fio_take_bssplit(struct fio_setting *s)
 	while ((part = strsep(&rest, ","))) {
 		if (count == FIO_DIRECTIONS)
 			return err_set(s->err, -EINVAL,
-				       "'%.64s' has more than three parts: read, write, trim", s->value);
+				       "'%.64s' has more than three parts: read, write, trim",
+				       s->value);
 		if (*part && take_split(s, part, &mixes[count]) < 0)
 			return -EINVAL;
 		count++;
@@ -302,15 +311,17 @@ static int refuse_distribution(const struct fio_setting *s)
 
 	if (strchr(s->value, ','))
 		return err_set(s->err, -EOPNOTSUPP,
-			       "'%.64s': one distribution for reads, writes and trims alike", s->value);
+			       "'%.64s': one distribution for reads, writes and trims alike",
+			       s->value);
 	if (strncmp(s->value, "zoned_abs", 9) == 0)
 		return err_set(s->err, -EOPNOTSUPP,
 			       "zoned_abs is not supported; write zoned, with shares of the range");
 	if (strncmp(s->value, "zoned", 5) != 0 && colon && strchr(colon + 1, ':'))
-		return err_set(s->err, -EOPNOTSUPP,
-			       "'%.64s': the centre cannot be moved; leave out what follows the second "
-			       "colon",
-			       s->value);
+		return err_set(
+			s->err, -EOPNOTSUPP,
+			"'%.64s': the centre cannot be moved; leave out what follows the second "
+			"colon",
+			s->value);
 	return 0;
 }
 
@@ -345,7 +356,7 @@ int fio_take_sync(struct fio_setting *s)
 		const char *name;
 		enum workload_sync sync;
 	} words[] = {
-		{ "none", SYNC_NONE }, { "0", SYNC_NONE },     { "sync", SYNC_SYNC },
+		{ "none", SYNC_NONE }, { "0", SYNC_NONE },	{ "sync", SYNC_SYNC },
 		{ "1", SYNC_SYNC },    { "dsync", SYNC_DSYNC },
 	};
 
@@ -374,8 +385,8 @@ int fio_take_flow(struct fio_setting *s)
 /* "iops:10%", "bw_slope:0.5", ... */
 int fio_take_steadystate(struct fio_setting *s)
 {
-	static const char *const kinds[] = { "iops", "iops_slope", "bw", "bw_slope", "lat",
-					     "lat_slope" };
+	static const char *const kinds[] = { "iops",	 "iops_slope", "bw",
+					     "bw_slope", "lat",	       "lat_slope" };
 	const char *colon = strchr(s->value, ':');
 	const size_t length = colon ? (size_t)(colon - s->value) : 0;
 	char number[32];
@@ -390,9 +401,10 @@ int fio_take_steadystate(struct fio_setting *s)
 		s->options->steadystate = s->value;
 		return 0;
 	}
-	return err_set(s->err, -EINVAL,
-		       "'%.64s' is not one of iops:LIMIT, iops_slope:LIMIT, bw:LIMIT, bw_slope:LIMIT",
-		       s->value);
+	return err_set(
+		s->err, -EINVAL,
+		"'%.64s' is not one of iops:LIMIT, iops_slope:LIMIT, bw:LIMIT, bw_slope:LIMIT",
+		s->value);
 }
 
 /* A text in quotes, 0x and digits, a decimal number, or a file in single quotes. */
@@ -401,8 +413,9 @@ int fio_take_pattern(struct fio_setting *s)
 	if (!*s->value)
 		return err_set(s->err, -EINVAL, "the pattern is empty");
 	if (*s->value == '\'')
-		return err_set(s->err, -EOPNOTSUPP,
-			       "a pattern from a file is not supported; write it out as 0x… or \"text\"");
+		return err_set(
+			s->err, -EOPNOTSUPP,
+			"a pattern from a file is not supported; write it out as 0x… or \"text\"");
 	s->options->buffer_pattern = s->value;
 	return 0;
 }
@@ -415,10 +428,11 @@ int fio_take_verify(struct fio_setting *s)
 			return 0;
 		}
 	}
-	return err_set(s->err, -EINVAL,
-		       "'%.64s' is no checksum; there are crc32c, crc32, crc16, crc7, crc64, md5, xxhash, "
-		       "sha1, sha256, sha512, sha3-*, meta, pattern, null",
-		       s->value);
+	return err_set(
+		s->err, -EINVAL,
+		"'%.64s' is no checksum; there are crc32c, crc32, crc16, crc7, crc64, md5, xxhash, "
+		"sha1, sha256, sha512, sha3-*, meta, pattern, null",
+		s->value);
 }
 
 /* "0-3,5" as tare has it; fio also takes ':' and blanks between. */
@@ -471,7 +485,8 @@ int fio_take_numa(struct fio_setting *s)
 	/* Nodes are listed like CPUs. */
 	r = workload_parse_cpus(NULL, s->value, s->err);
 	if (r < 0 && r != -ENOENT)
-		return err_set(s->err, -EINVAL, "'%.64s' is not a list of nodes, as in 0-1", s->value);
+		return err_set(s->err, -EINVAL, "'%.64s' is not a list of nodes, as in 0-1",
+			       s->value);
 	s->options->numa_nodes = s->value;
 	return 0;
 }
@@ -506,7 +521,8 @@ int fio_take_percentiles(struct fio_setting *s)
 
 	while ((part = strsep(&rest, ":"))) {
 		if (count == ARRAY_COUNT(values))
-			return err_set(s->err, -ERANGE, "more than %zu percentiles", ARRAY_COUNT(values));
+			return err_set(s->err, -ERANGE, "more than %zu percentiles",
+				       ARRAY_COUNT(values));
 		if (fio_parse_real(part, &values[count], s->err) < 0)
 			return -EINVAL;
 		if (values[count] > 100)

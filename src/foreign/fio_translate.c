@@ -103,7 +103,8 @@ static void keep_options(struct fio_options *kept, const struct fio_section *sec
 		const struct fio_assignment *item = &section->items[i];
 		const struct fio_row *row = fio_row_find(item->name);
 
-		fio_options_add(kept, row ? row->name : item->name, item->value ? item->value : "1");
+		fio_options_add(kept, row ? row->name : item->name,
+				item->value ? item->value : "1");
 	}
 }
 
@@ -139,10 +140,10 @@ static void note_overridden(struct fio_builder *b, const struct fio_job_options 
 		if (!given || kept == given || strcmp(kept->place.file, given->place.file) == 0)
 			continue;
 		fio_remark(&b->t->remarks, &kept->place,
-			   "--%s%s%s has no effect on job '%.64s', which says %s%s%s", fio_rows[i].name,
-			   given->value ? "=" : "", given->value ? given->value : "",
-			   job->section->name, fio_rows[i].name, kept->value ? "=" : "",
-			   kept->value ? kept->value : "");
+			   "--%s%s%s has no effect on job '%.64s', which says %s%s%s",
+			   fio_rows[i].name, given->value ? "=" : "",
+			   given->value ? given->value : "", job->section->name, fio_rows[i].name,
+			   kept->value ? "=" : "", kept->value ? kept->value : "");
 	}
 }
 
@@ -207,10 +208,13 @@ static bool waits(struct fio_builder *b, size_t index)
 	}
 	if (b->jobs.items[named - 1]->stage != b->jobs.items[index - 1]->stage)
 		return false;
-	for (size_t i = index; i > 0 && b->jobs.items[i - 1]->stage == b->jobs.items[index - 1]->stage; i--)
+	for (size_t i = index;
+	     i > 0 && b->jobs.items[i - 1]->stage == b->jobs.items[index - 1]->stage; i--)
 		if (i != named)
 			fio_note(b, job, "wait_for",
-				 "waits for all that runs beside '%.64s', and what follows waits with it", name);
+				 "waits for all that runs beside '%.64s', and what follows waits "
+				 "with it",
+				 name);
 	return true;
 }
 
@@ -254,8 +258,9 @@ static bool ends_group(struct fio_builder *b, const struct fio_job_section *job)
 	if (!job->options.exitall && !fio_options_given(&job->options, "exit_what"))
 		return false;
 	if (job->options.exit_what == 2)
-		fio_note(b, job, "exit_what", "all that runs beside this job ends with it; what comes "
-					      "after still runs");
+		fio_note(b, job, "exit_what",
+			 "all that runs beside this job ends with it; what comes "
+			 "after still runs");
 	return true;
 }
 
@@ -309,12 +314,14 @@ static void make_plan(struct fio_builder *b)
 		if (job->flawed)
 			continue;
 		if (job->options.create_only) {
-			fio_note(b, job, "create_only", "nothing to do: a file of tare's is laid out by "
-							"the run that uses it");
+			fio_note(b, job, "create_only",
+				 "nothing to do: a file of tare's is laid out by "
+				 "the run that uses it");
 			continue;
 		}
 		for (uint32_t k = 0; k < job->options.numjobs; k++) {
-			const bool first = !b->t->plan.phase_count || job->stage != b->jobs.items[last]->stage;
+			const bool first =
+				!b->t->plan.phase_count || job->stage != b->jobs.items[last]->stage;
 
 			add_clone(b, job, k, !first);
 			last = i;

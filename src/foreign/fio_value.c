@@ -79,8 +79,10 @@ int fio_parse_bytes(const char *text, uint32_t kb_base, uint64_t *ret, bool *ret
 	if (r < 0)
 		return r;
 	if (*unit == '.')
-		return err_set(err, -EINVAL, "'%.64s': fio reads no decimals, only what is before the "
-					     "point; write a smaller unit", text);
+		return err_set(err, -EINVAL,
+			       "'%.64s': fio reads no decimals, only what is before the "
+			       "point; write a smaller unit",
+			       text);
 	factor = byte_factor(unit, kb_base, &binary);
 	if (!factor)
 		return err_set(err, -EINVAL, "'%.64s': no unit '%.32s'; there are %s", text, unit,
@@ -112,7 +114,8 @@ int fio_parse_amount(const char *text, uint32_t kb_base, struct fio_amount *ret,
 	if (r < 0)
 		return r;
 	if (end != text + length - 1)
-		return err_set(err, -EINVAL, "'%.64s': only a whole number goes before '%c'", text, last);
+		return err_set(err, -EINVAL, "'%.64s': only a whole number goes before '%c'", text,
+			       last);
 	if (last == '%' && number > 100)
 		return err_set(err, -ERANGE, "'%.64s' is more than 100%%", text);
 	if (number > UINT32_MAX)
@@ -129,9 +132,9 @@ static const struct {
 	const char *name;
 	uint64_t ns;
 } times[] = {
-	{ "us", MICROSECOND_NS },      { "usec", MICROSECOND_NS },  { "ms", MILLISECOND_NS },
-	{ "msec", MILLISECOND_NS },    { "s", SECOND_NS },	    { "m", 60 * SECOND_NS },
-	{ "h", 3600 * SECOND_NS },     { "d", 86400 * SECOND_NS },
+	{ "us", MICROSECOND_NS },   { "usec", MICROSECOND_NS }, { "ms", MILLISECOND_NS },
+	{ "msec", MILLISECOND_NS }, { "s", SECOND_NS },		{ "m", 60 * SECOND_NS },
+	{ "h", 3600 * SECOND_NS },  { "d", 86400 * SECOND_NS },
 };
 
 int fio_parse_time_ns(const char *text, uint64_t bare_ns, uint64_t *ret, struct err *err)
@@ -155,9 +158,10 @@ int fio_parse_time_ns(const char *text, uint64_t bare_ns, uint64_t *ret, struct 
 		if (strcasecmp(times[i].name, unit) == 0)
 			factor = times[i].ns;
 	if (!factor)
-		return err_set(err, -EINVAL,
-			       "'%.64s': no unit '%.32s' (fio takes it for microseconds); there are %s",
-			       text, unit, time_units);
+		return err_set(
+			err, -EINVAL,
+			"'%.64s': no unit '%.32s' (fio takes it for microseconds); there are %s",
+			text, unit, time_units);
 	if (number > INT64_MAX / factor)
 		return too_large(text, err);
 	*ret = number * factor;
@@ -233,7 +237,8 @@ static int evaluate_atom(struct evaluation *e, double *ret)
 	skip_blanks(e);
 	if (*e->at == '-') {
 		if (++e->depth > DEPTH_MAX)
-			return err_set(e->err, -EINVAL, "more than %d signs and parentheses", DEPTH_MAX);
+			return err_set(e->err, -EINVAL, "more than %d signs and parentheses",
+				       DEPTH_MAX);
 		e->at++;
 		r = evaluate_atom(e, ret);
 		*ret = -*ret;

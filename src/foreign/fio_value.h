@@ -19,8 +19,8 @@ enum fio_direction { FIO_READ, FIO_WRITE, FIO_TRIM, FIO_DIRECTIONS };
 
 struct fio_amount {
 	uint64_t bytes;
-	uint32_t percent;		/* of the target, when > 0 */
-	uint64_t zones;			/* "8z", when > 0 */
+	uint32_t percent; /* of the target, when > 0 */
+	uint64_t zones;	  /* "8z", when > 0 */
 	bool set;
 };
 

@@ -13,7 +13,7 @@ struct parsing {
 	struct fio_translation *t;
 	struct fio_words *words;
 	uint32_t at;
-	size_t section;			/* index + 1 of the --name in force; 0 = defaults */
+	size_t section; /* index + 1 of the --name in force; 0 = defaults */
 	const char *files[64];
 	uint32_t file_count;
 };
@@ -44,8 +44,8 @@ static void take_format(struct parsing *p, const char *value)
 		const char *name;
 		enum fio_output output;
 	} formats[] = {
-		{ "normal", FIO_NORMAL },     { "json", FIO_JSON }, { "json+", FIO_JSON_PLUS },
-		{ "terse", FIO_TERSE },	      { "minimal", FIO_TERSE },
+		{ "normal", FIO_NORMAL }, { "json", FIO_JSON },	    { "json+", FIO_JSON_PLUS },
+		{ "terse", FIO_TERSE },	  { "minimal", FIO_TERSE },
 	};
 	DEFER(defer_free) char *copy = strdup(value);
 	char *rest = copy, *part;
@@ -58,7 +58,8 @@ static void take_format(struct parsing *p, const char *value)
 		while (i < ARRAY_COUNT(formats) && strcmp(formats[i].name, part) != 0)
 			i++;
 		if (i == ARRAY_COUNT(formats))
-			problem(p, "--output-format: '%.32s' is not one of normal, json, json+, terse",
+			problem(p,
+				"--output-format: '%.32s' is not one of normal, json, json+, terse",
 				part);
 		else
 			p->t->labels.outputs |= formats[i].output;
@@ -137,7 +138,7 @@ enum wants { WANTS_NOTHING, WANTS_VALUE, MAY_HAVE };
 static const struct command {
 	const char *name;
 	enum wants wants;
-	void (*take)(struct parsing *p, const char *value);	/* NULL: noted or refused */
+	void (*take)(struct parsing *p, const char *value); /* NULL: noted or refused */
 	bool refused;
 	const char *why;
 } commands[] = {

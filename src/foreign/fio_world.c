@@ -33,8 +33,8 @@ static int world_read(void *ctx, const char *path, size_t bytes_max, struct text
 
 	(void)ctx;
 	if (!file)
-		return errno == ENOENT ? err_set(err, -ENOENT, "%s: no such job file", path) :
-					 err_errno(err, -errno, "%s", path);
+		return errno == ENOENT ? err_set(err, -ENOENT, "%s: no such job file", path)
+				       : err_errno(err, -errno, "%s", path);
 	if (fstat(fileno(file), &st) == 0 && S_ISDIR(st.st_mode))
 		return err_set(err, -EISDIR, "%s is a directory, not a job file", path);
 	if (!standard && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))

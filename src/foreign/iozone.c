@@ -14,7 +14,7 @@
 #define EXACT_SEED 1
 /* 8 bytes of each 4 KiB, the rest zeros. */
 #define SPARSE_PPM 998047
-#define PHASES_MAX 65536
+#define PHASES_MAX 32768
 
 struct translation {
 	const struct iozone_command *c;
@@ -22,15 +22,15 @@ struct translation {
 	struct plan *plan;
 	struct iozone_sheet *sheet;
 	uint32_t row;
-	uint32_t targets[IOZONE_STREAMS];	/* of the row's streams */
-	uint32_t looked_count;		/* streams whose file was looked at, and said to be there */
-	bool group_begun;		/* the row has a measurement already: rests come between */
+	uint32_t targets[IOZONE_STREAMS]; /* of the row's streams */
+	uint32_t looked_count; /* streams whose file was looked at, and said to be there */
+	bool group_begun;      /* the row has a measurement already: rests come between */
 };
 
 /* Where a stream's file goes. */
 struct home {
 	char spec[4096];
-	bool ours;			/* a test file of tare's own in that directory */
+	bool ours; /* a test file of tare's own in that directory */
 };
 
 static const char *file_of(const struct iozone_command *c, uint32_t stream)
@@ -77,8 +77,7 @@ static int find_home(const struct translation *t, uint32_t stream, struct home *
 		return directory_named(t->c, path, err);
 	if (place == IOZONE_LOST)
 		return err_set(err, -EINVAL, "%.200s: there is no such directory", path);
-	if (place == IOZONE_TARGET || place == IOZONE_EXPENDABLE ||
-	    (place == IOZONE_FILE && reads))
+	if (place == IOZONE_TARGET || place == IOZONE_EXPENDABLE || (place == IOZONE_FILE && reads))
 		return 0;
 	if (t->c->reads_only)
 		return err_set(err, -EINVAL, "-+E reads an existing file, and there is no %.200s",
@@ -86,9 +85,11 @@ static int find_home(const struct translation *t, uint32_t stream, struct home *
 	directory_of(path, ret->spec, sizeof(ret->spec));
 	ret->ours = true;
 	if (place == IOZONE_FILE && stream >= t->looked_count)
-		iozone_sheet_note(t->sheet, "%s exists and is left alone: the test file is tare's own, "
-				  "without a name, beside it (--expendable=%s lets it be overwritten)",
-				  path, path);
+		iozone_sheet_note(
+			t->sheet,
+			"%s exists and is left alone: the test file is tare's own, "
+			"without a name, beside it (--expendable=%s lets it be overwritten)",
+			path, path);
 	return 0;
 }
 
@@ -134,7 +135,7 @@ static void set_data(const struct translation *t, struct workload *w, uint32_t s
 {
 	const struct iozone_command *c = t->c;
 
-	w->verify = c->verify || c->diagnose;
+	w->verify = (c->verify || c->diagnose) && !c->reads_only;
 	/* One seed for a row: the data written is the data read back. */
 	if (w->verify)
 		w->seed = random_mix((uint64_t)t->row * IOZONE_STREAMS + stream + 1);
@@ -179,12 +180,14 @@ static void set_how(const struct translation *t, enum iozone_pass pass, struct w
 {
 	const struct iozone_command *c = t->c;
 
-	w->engine = c->depth ? ENGINE_AUTO : ENGINE_SYNC;
+	w->engine = c->mapped ? ENGINE_MMAP : c->depth ? ENGINE_AUTO : ENGINE_SYNC;
 	w->depth_count = c->depth ? c->depth : 1;
 	w->job_count = 1;
 	w->noatime = !t->setting->exact;
-	w->direct = (!t->setting->exact || c->direct) && !is_stdio(pass);
-	w->sync = c->full_sync ? SYNC_SYNC : c->data_sync ? SYNC_DSYNC : SYNC_NONE;
+	w->direct = (!t->setting->exact || c->direct) && !is_stdio(pass) && !c->mapped;
+	if (workload_writes(w))
+		w->sync = c->full_sync ? SYNC_SYNC : c->data_sync ? SYNC_DSYNC : SYNC_NONE;
+	w->fsync_count = c->sync_each && workload_writes(w);
 	w->end_fsync = workload_writes(w) && (!t->setting->exact || c->flush || c->close);
 }
 
@@ -211,7 +214,9 @@ static void set_order(const struct translation *t, enum iozone_pass pass, bool r
 		w->rw = pass == IOZONE_RANDOM_READ ? RW_RANDREAD : RW_RANDWRITE;
 		break;
 	case IOZONE_MIXED:
-		w->rw = sequential ? reads ? RW_READ : RW_WRITE : reads ? RW_RANDREAD : RW_RANDWRITE;
+		w->rw = sequential ? reads ? RW_READ : RW_WRITE
+			: reads	   ? RW_RANDREAD
+				   : RW_RANDWRITE;
 		break;
 	case IOZONE_BACKWARD:
 		w->backwards = true;
@@ -266,6 +271,8 @@ static void add_cell(struct translation *t, enum iozone_pass pass, uint32_t stre
 	w->io_size_bytes = records * record_bytes;
 	w->size.bytes = pass == IOZONE_RECORD_REWRITE ? record_bytes : records * record_bytes;
 	w->runtime_ns = 0;
+	if (t->setting->filter)
+		snprintf(w->filter, sizeof(w->filter), "%s", t->setting->filter);
 	set_order(t, pass, cell->reads, w);
 	set_how(t, pass, w);
 	set_pace(t->c, row->record_kb, stream, w);
@@ -284,8 +291,8 @@ static bool runs(const struct translation *t, enum iozone_pass pass)
 static void add_passes(struct translation *t, uint32_t stream_count)
 {
 	for (int i = 0; i < IOZONE_PASSES; i++) {
-		const enum iozone_pass pass = t->sheet->throughput ? iozone_stream_order[i] :
-								     (enum iozone_pass)i;
+		const enum iozone_pass pass =
+			t->sheet->throughput ? iozone_stream_order[i] : (enum iozone_pass)i;
 
 		if (pass == IOZONE_PASSES)
 			break;
@@ -303,11 +310,12 @@ static int check_amount(const struct iozone_sheet *sheet, struct err *err)
 
 		streams += row->stream_count;
 		if (row->file_kb < row->record_kb)
-			return err_set(err, -EINVAL,
-				       "-+k: a file of %llu kB for each of %u streams is less than a "
-				       "record of %llu kB",
-				       (unsigned long long)row->file_kb, row->stream_count,
-				       (unsigned long long)row->record_kb);
+			return err_set(
+				err, -EINVAL,
+				"-+k: a file of %llu kB for each of %u streams is less than a "
+				"record of %llu kB",
+				(unsigned long long)row->file_kb, row->stream_count,
+				(unsigned long long)row->record_kb);
 	}
 	if (streams * IOZONE_PASSES > PHASES_MAX)
 		return err_set(err, -EINVAL,
@@ -325,19 +333,22 @@ static void fill_sheet(const struct iozone_command *c, bool exact, struct iozone
 	sheet->four_columns = c->obsolete;
 	sheet->extended = c->extended;
 	sheet->vectored = c->tests >> 11 & 3;
-	sheet->no_stdio = c->depth > 0;
+	sheet->no_stdio = c->depth > 0 || c->mapped;
 	sheet->historical_blanks = exact;
 	sheet->no_retest = c->no_retest;
 	sheet->threads = c->threads;
 	sheet->per_stream = c->per_stream;
 	sheet->excel = c->excel || c->book;
-	sheet->invalid = c->verify || c->diagnose;
-	sheet->stream_count_min = c->stream_min || c->stream_max ? c->stream_min + !c->stream_min : 0;
+	sheet->invalid = (c->verify || c->diagnose) && !c->reads_only;
+	sheet->stream_count_min =
+		c->stream_min || c->stream_max ? c->stream_min + !c->stream_min : 0;
 	sheet->stream_count_max = c->stream_max ? c->stream_max : sheet->stream_count_min;
 	sheet->stride_records = c->stride_records ? c->stride_records : STRIDE_RECORDS;
 	sheet->cache_kb = c->cache_kb ? c->cache_kb : 1024;
 	sheet->cache_line_bytes = c->cache_line_bytes ? c->cache_line_bytes : 32;
-	sheet->unit = c->ops ? IOZONE_OPS_PER_S : c->microseconds ? IOZONE_US_PER_OP : IOZONE_KB_PER_S;
+	sheet->unit = c->ops		? IOZONE_OPS_PER_S
+		      : c->microseconds ? IOZONE_US_PER_OP
+					: IOZONE_KB_PER_S;
 	sheet->selected = c->tests;
 	text_add(&text, "iozone%s", text_string(&c->words));
 	sheet->command = text_take(&text);
@@ -359,16 +370,22 @@ static void note_parsed(const struct iozone_command *c, struct iozone_sheet *she
 
 static void note_defaults(const struct iozone_command *c, struct iozone_sheet *sheet)
 {
-	if (!c->direct)
-		iozone_sheet_note(sheet, "direct I/O, not the page cache%s (--exact for iozone's way)",
-				  c->depth || !(c->tests >> 6 & 3) ? "" : ", but for fwrite and fread");
+	if (c->mapped)
+		iozone_sheet_note(sheet, "-B: what is mapped goes through the page cache");
+	else if (!c->direct)
+		iozone_sheet_note(
+			sheet, "direct I/O, not the page cache%s (--exact for iozone's way)",
+			c->depth || !(c->tests >> 6 & 3) ? "" : ", but for fwrite and fread");
 	if (iozone_writes(c) && !c->flush)
-		iozone_sheet_note(sheet, "the flush behind each write pass is in its time, as with -e");
+		iozone_sheet_note(sheet,
+				  "the flush behind each write pass is in its time, as with -e");
 	if (iozone_writes(c) && !c->dedupe && !c->zero_percent)
-		iozone_sheet_note(sheet, "data cannot be compressed and no block repeats; iozone's is one "
+		iozone_sheet_note(sheet,
+				  "data cannot be compressed and no block repeats; iozone's is one "
 				  "sparse block over and over");
 	if (c->tests >> 2 & 1)
-		iozone_sheet_note(sheet, "random order: a new seed for each pass, kept in the result");
+		iozone_sheet_note(sheet,
+				  "random order: a new seed for each pass, kept in the result");
 }
 
 static void note_exact(const struct iozone_command *c, struct iozone_sheet *sheet)
@@ -376,8 +393,8 @@ static void note_exact(const struct iozone_command *c, struct iozone_sheet *shee
 	iozone_sheet_note(sheet, "exact: %s, %s, %s, one fixed random order",
 			  c->direct ? "direct I/O" : "through the page cache",
 			  c->flush || c->close ? "flush timed" : "no flush timed",
-			  c->dedupe || c->zero_percent ? "data as asked" :
-							 "sparse data that compress and repeat");
+			  c->dedupe || c->zero_percent ? "data as asked"
+						       : "sparse data that compress and repeat");
 }
 
 static void note_files(const struct iozone_command *c, const struct plan *plan,
@@ -388,32 +405,42 @@ static void note_files(const struct iozone_command *c, const struct plan *plan,
 	for (size_t i = 0; i < plan->target_count; i++)
 		ours |= plan->targets[i].size_bytes > 0;
 	if (ours)
-		iozone_sheet_note(sheet, "test files are tare's own, without a name, gone at the end%s",
+		iozone_sheet_note(sheet,
+				  "test files are tare's own, without a name, gone at the end%s",
 				  c->keep ? ": -w keeps none" : "");
 	if (ours && !begins_by_writing(c))
-		iozone_sheet_note(sheet, "without test 0 the file is written by tare, untimed, before "
+		iozone_sheet_note(sheet,
+				  "without test 0 the file is written by tare, untimed, before "
 				  "the tests");
 }
 
 static void note_how(const struct iozone_command *c, struct iozone_sheet *sheet)
 {
 	if (c->close)
-		iozone_sheet_note(sheet, "-c: the flush that closing may cause is timed as fsync; close "
+		iozone_sheet_note(sheet,
+				  "-c: the flush that closing may cause is timed as fsync; close "
 				  "itself is not");
 	if (c->depth)
-		iozone_sheet_note(sheet, "-H, -k: %u requests in flight by io_uring, not POSIX AIO", c->depth);
-	if (c->tests >> 6 & 3 && !c->depth)
-		iozone_sheet_note(sheet, "fwrite and fread: one write or read of a record at a time through "
-				  "the page cache; the C library's own copy is not made");
+		iozone_sheet_note(sheet, "-H, -k: %u requests in flight by io_uring, not POSIX AIO",
+				  c->depth);
+	if (c->tests >> 6 & 3 && !sheet->no_stdio)
+		iozone_sheet_note(
+			sheet, "fwrite and fread: the writes and reads of a record each, through "
+			       "the page cache, that the C library makes of them");
 	if (c->extended && c->tests >> 11 & 3)
 		iozone_sheet_note(sheet, "pwritev and preadv: one vector, a record");
 	if (sheet->throughput && begins_by_writing(c) && !c->no_stonewall)
-		iozone_sheet_note(sheet, "initial writers are not cut off by the first to finish: what is "
+		iozone_sheet_note(sheet,
+				  "initial writers are not cut off by the first to finish: what is "
 				  "read later has to be whole");
 	if (c->dedupe == IOZONE_DEDUPE_ACROSS)
-		iozone_sheet_note(sheet, "-+w: blocks that repeat across files repeat within each as well");
-	if (c->verify)
-		iozone_sheet_note(sheet, "-V: every block is checked against its offset and generation "
+		iozone_sheet_note(
+			sheet, "-+w: blocks that repeat across files repeat within each as well");
+	if (c->reads_only && (c->verify || c->diagnose))
+		iozone_sheet_note(sheet, "-V, -+d: what others wrote is not checked (-+E)");
+	else if (c->verify)
+		iozone_sheet_note(sheet,
+				  "-V: every block is checked against its offset and generation "
 				  "instead of one byte");
 }
 
@@ -424,8 +451,9 @@ static int check_exact(const struct iozone_command *c, const struct iozone_setti
 	    setting->look(setting->look_ctx, file_of(c, 0)) == IOZONE_EXPENDABLE)
 		return 0;
 	err_set(err, -EINVAL, "-w: tare leaves no file behind that it made");
-	return err_hint(err, "Make the file yourself and name it with --expendable: it is written and "
-			     "stays");
+	return err_hint(err,
+			"Make the file yourself and name it with --expendable: it is written and "
+			"stays");
 }
 
 int iozone_translate(const struct iozone_command *command, const struct iozone_setting *setting,

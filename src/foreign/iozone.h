@@ -65,6 +65,7 @@ struct iozone_command {
 
 	/* how */
 	bool direct, flush, close, full_sync, data_sync;	/* -I -e -c -o -+D */
+	bool mapped, sync_each;		/* -B -G */
 	uint32_t depth;			/* -H -k */
 	uint32_t delay_ms;		/* -J */
 	bool delay_counts;		/* -+J */
@@ -90,6 +91,7 @@ struct iozone_command {
 	struct text option_lines;	/* as the banner shows them */
 	struct text notes;		/* sentences, each with its newline */
 	uint32_t problem_count;		/* may be more than are kept */
+	int original_code;		/* iozone's own exit code for the first it had one for; 0 */
 	char problems[IOZONE_PROBLEMS][320];
 };
 
@@ -99,6 +101,10 @@ void iozone_command_done(struct iozone_command *command);
 
 void iozone_problem(struct iozone_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The same, where the original exits with a code of its own. */
+void iozone_problem_as(struct iozone_command *command, int original_code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 bool iozone_is_throughput(const struct iozone_command *command);
 bool iozone_is_auto(const struct iozone_command *command);
@@ -122,6 +128,7 @@ enum iozone_place {
 
 struct iozone_setting {
 	bool exact;		/* iozone's own caching, data and timing */
+	const char *filter;	/* of all workloads (struct workload); NULL = none */
 	enum iozone_place (*look)(void *ctx, const char *path);
 	void *look_ctx;
 };

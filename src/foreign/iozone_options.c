@@ -147,7 +147,6 @@ static void take_name_list(struct iozone_command *c, const struct iozone_value *
 #define NO_EFFECT(kind, why) (kind), 0, UINT64_MAX, .note = (why)
 #define SHOWN(text) .before = (text), .after = ""
 
-#define MMAP "memory-mapped I/O is none of tare's ways to a file; leave it out to measure read and write"
 #define CLUSTER "tare drives one machine; run it on each, side by side"
 #define LOCKS "record and file locks are not measured"
 
@@ -216,11 +215,11 @@ const struct iozone_option iozone_options[] = {
 	{ "+O", NUMBER(1, 1000000000, rate), .before = "Operations per second limited to ", .after = "" },
 	{ "+q", NUMBER(1, 86400, rest_s), .before = "Delay ", .after = " seconds between tests" },
 	{ "P", TAKE(IOZONE_NUMBER, 0, 4095, take_cpu), .before = "Bind to processors from ", .after = "" },
-	{ "B", REFUSED(IOZONE_NONE, MMAP) },
-	{ "D", REFUSED(IOZONE_NONE, MMAP) },
-	{ "G", REFUSED(IOZONE_NONE, MMAP) },
-	{ "Z", REFUSED(IOZONE_NONE, MMAP) },
-	{ "+A", REFUSED(IOZONE_NUMBER, MMAP) },
+	{ "B", FLAG(mapped), SHOWN("Using mmap files") },
+	{ "D", NO_EFFECT(IOZONE_NONE, "an msync that does not wait does nothing on Linux") },
+	{ "G", FLAG(sync_each), SHOWN("Using msync(MS_SYNC) on mmap files") },
+	{ "Z", REFUSED(IOZONE_NONE, "a file is either mapped (-B) or read and written") },
+	{ "+A", REFUSED(IOZONE_NUMBER, "the kernel is given no advice on what is mapped") },
 	{ "K", REFUSED(IOZONE_NONE, "how much of the order is disturbed is not said; -i 2 is all random, "
 				    "tare run --percentage-random any share") },
 	{ "U", REFUSED(IOZONE_WORD, "tare does not unmount your file system; with direct I/O, the "
@@ -279,5 +278,5 @@ const struct iozone_option iozone_options[] = {
 
 	{ "h", FLAG(help) },
 	{ "v", FLAG(version) },
-	{ NULL },
+	{ .name = NULL },
 };

@@ -15,17 +15,47 @@ struct walk {
 	size_t count, at;
 };
 
+static void __attribute__((format(printf, 2, 0)))
+add_problem(struct iozone_command *command, const char *format, va_list args)
+{
+	if (command->problem_count < IOZONE_PROBLEMS)
+		vsnprintf(command->problems[command->problem_count], sizeof(command->problems[0]),
+			  format, args);
+	command->problem_count++;
+}
+
 void iozone_problem(struct iozone_command *command, const char *format, ...)
 {
 	va_list args;
 
-	if (command->problem_count < IOZONE_PROBLEMS) {
-		va_start(args, format);
-		vsnprintf(command->problems[command->problem_count],
-			  sizeof(command->problems[0]), format, args);
-		va_end(args);
-	}
-	command->problem_count++;
+	va_start(args, format);
+	add_problem(command, format, args);
+	va_end(args);
+}
+
+void iozone_problem_as(struct iozone_command *command, int original_code, const char *format, ...)
+{
+	va_list args;
+
+	if (!command->original_code)
+		command->original_code = original_code;
+	va_start(args, format);
+	add_problem(command, format, args);
+	va_end(args);
+}
+
+/* iozone's exit codes for a number out of its range, by option. */
+static int code_of_range(const char *name)
+{
+	static const struct {
+		const char *name;
+		int code;
+	} rows[] = { { "r", 21 }, { "y", 23 }, { "q", 23 }, { "l", 4 }, { "u", 6 }, { "t", 14 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return rows[i].code;
+	return 0;
 }
 
 static bool has_typographic_dash(const char *word)
@@ -70,9 +100,10 @@ static bool parse_kb(struct walk *w, const struct iozone_option *option, const c
 	}
 	*ret = strtoull(text, NULL, 10) << shift;
 	if (*ret < option->min || *ret > option->max) {
-		iozone_problem(w->c, "-%s %.40s: %llu kB is not within %llu and %llu kB", option->name,
-			       text, (unsigned long long)*ret, (unsigned long long)option->min,
-			       (unsigned long long)option->max);
+		iozone_problem_as(w->c, code_of_range(option->name),
+				  "-%s %.40s: %llu kB is not within %llu and %llu kB", option->name,
+				  text, (unsigned long long)*ret, (unsigned long long)option->min,
+				  (unsigned long long)option->max);
 		return false;
 	}
 	return true;
@@ -87,13 +118,15 @@ static bool parse_number(struct walk *w, const struct iozone_option *option, con
 	if (digits && !text[digits] && digits < 16 && *ret >= option->min && *ret <= option->max)
 		return true;
 	if (strcmp(option->name, "i") == 0)
-		iozone_problem(w->c, "-i %.40s: no such test; they are 0 to %d (the original takes "
-				     "numbers it does not know for test 0, which writes)",
+		iozone_problem(w->c,
+			       "-i %.40s: no such test; they are 0 to %d (the original takes "
+			       "numbers it does not know for test 0, which writes)",
 			       text, IOZONE_TESTS - 1);
 	else
-		iozone_problem(w->c, "-%s %.40s: a number from %llu to %llu is wanted", option->name,
-			       text, (unsigned long long)option->min,
-			       (unsigned long long)option->max);
+		iozone_problem_as(w->c, code_of_range(option->name),
+				  "-%s %.40s: a number from %llu to %llu is wanted", option->name,
+				  text, (unsigned long long)option->min,
+				  (unsigned long long)option->max);
 	return false;
 }
 
@@ -169,7 +202,8 @@ static void take_names(struct walk *w)
 	uint32_t have = 0;
 
 	if (!want) {
-		iozone_problem(w->c, "-F: how many names there are is said by -t or -u before it");
+		iozone_problem_as(w->c, 12,
+				  "-F: how many names there are is said by -t or -u before it");
 		while (w->at < w->count && w->words[w->at][0] != '-')
 			w->at++;
 		return;
@@ -179,7 +213,7 @@ static void take_names(struct walk *w)
 		w->c->names[have++] = w->words[w->at++];
 	w->c->name_count = have;
 	if (have < want)
-		iozone_problem(w->c, "-F: %u names for %u streams", have, want);
+		iozone_problem_as(w->c, 13, "-F: %u names for %u streams", have, want);
 }
 
 static const struct iozone_option *find(const char *name, size_t length)
@@ -201,8 +235,8 @@ static void take_cluster(struct walk *w, const char *word)
 		const struct iozone_option *option = find(at, length);
 
 		if (!option) {
-			iozone_problem(w->c, "%.40s: -%.*s is no option of iozone", word, (int)length,
-				       at);
+			iozone_problem_as(w->c, 255, "%.40s: -%.*s is no option of iozone", word,
+					  (int)length, at);
 			return;
 		}
 		at += length;
@@ -215,7 +249,8 @@ static void take_cluster(struct walk *w, const char *word)
 			return;
 		}
 		if (!*at && w->at == w->count) {
-			iozone_problem(w->c, "-%s needs a value", option->name);
+			iozone_problem_as(w->c, option->name[0] == '+' ? 200 : 255,
+					  "-%s needs a value", option->name);
 			return;
 		}
 		apply(w, option, *at ? at : w->words[w->at++]);
@@ -228,10 +263,12 @@ static void take_word(struct walk *w)
 	const char *word = w->words[w->at++];
 
 	if (has_typographic_dash(word))
-		iozone_problem(w->c, "looks like an option with a typographic dash: %.40s; write -%.40s",
+		iozone_problem(w->c,
+			       "looks like an option with a typographic dash: %.40s; write -%.40s",
 			       word, word + 3);
 	else if (word[0] == '-' && word[1] == '-')
-		iozone_problem(w->c, "%.80s: neither iozone nor tare iozone has such an option", word);
+		iozone_problem_as(w->c, 255,
+				  "%.80s: neither iozone nor tare iozone has such an option", word);
 	else if (word[0] == '-' && word[1])
 		take_cluster(w, word);
 	else if (!*word)
@@ -261,6 +298,7 @@ bool iozone_writes(const struct iozone_command *c)
 
 struct mix {
 	bool wrong;
+	int code; /* of the original; 0 = it takes it */
 	const char *text;
 };
 
@@ -268,7 +306,7 @@ static void check_mixes(struct iozone_command *c, const struct mix *mixes, size_
 {
 	for (size_t i = 0; i < count; i++) {
 		if (mixes[i].wrong)
-			iozone_problem(c, "%s", mixes[i].text);
+			iozone_problem_as(c, mixes[i].code, "%s", mixes[i].text);
 	}
 }
 
@@ -276,32 +314,47 @@ static void check_modes(struct iozone_command *c)
 {
 	const bool streams = iozone_is_throughput(c);
 	const struct mix mixes[] = {
-		{ streams && iozone_is_auto(c),
-		  "throughput mode (-t, -l, -u) takes one file and one record size, and none of -a, "
-		  "-A: run them one after the other" },
+		{ streams && iozone_is_auto(c), 17,
+		  "throughput mode (-t, -l, -u) takes one file and one record size, and none of "
+		  "-a, -A: run them one after the other" },
 		{ streams && (c->file_min_kb || c->file_max_kb || c->record_min_kb ||
 			      c->record_max_kb),
-		  "throughput mode (-t, -l, -u) and the limits of auto mode (-n, -g, -y, -q) exclude "
-		  "each other: say -s and -r" },
-		{ streams && c->file, "throughput mode names its files with -F, not -f" },
-		{ streams && c->microseconds, "throughput mode has no -N: use -O" },
-		{ c->file && c->name_count, "-f and -F exclude each other" },
-		{ !streams && c->name_count, "-F and -+R name the files of streams: they need -t or -u" },
-		{ c->ops && c->microseconds, "-O and -N exclude each other" },
-		{ c->dedupe && c->diagnose, "-+d and repeated data (-+w, -+y, -+C) exclude each other" },
-		{ c->dedupe && c->verify, "-V and repeated data (-+w, -+y, -+C) exclude each other: each "
-					  "verified block is unique" },
-		{ c->stream_max && c->stream_min > c->stream_max, "-l is more than -u" },
-		{ c->round_count && (c->stream_min || c->stream_max), "-t and -l or -u exclude each other" },
-		{ !streams && (c->divide || c->release_us || c->mix_percent || c->mix_readers),
+		  17,
+		  "throughput mode (-t, -l, -u) and the limits of auto mode (-n, -g, -y, -q) "
+		  "exclude each other: say -s and -r" },
+		{ streams && c->file, 17, "throughput mode names its files with -F, not -f" },
+		{ streams && c->microseconds, 17, "throughput mode has no -N: use -O" },
+		{ c->file && c->name_count, 10, "-f and -F exclude each other" },
+		{ !streams && c->name_count, 17,
+		  "-F and -+R name the files of streams: they need -t or -u" },
+		{ c->ops && c->microseconds, 0, "-O and -N exclude each other" },
+		{ c->dedupe && c->diagnose, 20,
+		  "-+d and repeated data (-+w, -+y, -+C) exclude each other" },
+		{ c->dedupe && c->verify, 0,
+		  "-V and repeated data (-+w, -+y, -+C) exclude each other: each "
+		  "verified block is unique" },
+		{ c->stream_max && c->stream_min > c->stream_max, 0, "-l is more than -u" },
+		{ c->round_count && (c->stream_min || c->stream_max), 0,
+		  "-t and -l or -u exclude each other" },
+		{ !streams && (c->divide || c->release_us || c->mix_percent || c->mix_readers), 0,
 		  "-d, -+k, -+p and -+K are of throughput mode: they need -t or -u" },
-		{ c->mix_percent && c->mix_readers, "-+p and -+K exclude each other" },
-		{ c->delay_ms && c->burst_kb, "-J and -+b exclude each other" },
-		{ c->rate && (c->delay_ms || c->burst_kb), "-+O and the delays of -J and -+b exclude each other" },
-		{ c->reads_only && !c->tests, "-+E needs the tests it is to run, reads only: -i 1, 2, 3, 5, 7, 10" },
-		{ c->reads_only && !c->file && !c->name_count, "-+E needs the file it is to read: -f or -F" },
-		{ c->reads_only && c->tests && iozone_writes(c) && c->tests != 1u << 2,
-		  "-+E only reads: leave the tests that write out (0, 2, 4, 6, 8, 9, 11)" },
+		{ c->mapped && c->depth, 18,
+		  "-B and -H or -k exclude each other: what is mapped is done at once" },
+		{ c->mapped && c->direct, 0,
+		  "-B and -I exclude each other: what is mapped goes through the "
+		  "page cache" },
+		{ c->mapped && (c->full_sync || c->data_sync), 0,
+		  "-B and -o, -+D or -+r exclude each other: -G writes back what is mapped, each "
+		  "time" },
+		{ c->sync_each && !c->mapped, 0, "-G needs -B" },
+		{ c->mix_percent && c->mix_readers, 0, "-+p and -+K exclude each other" },
+		{ c->delay_ms && c->burst_kb, 0, "-J and -+b exclude each other" },
+		{ c->rate && (c->delay_ms || c->burst_kb), 0,
+		  "-+O and the delays of -J and -+b exclude each other" },
+		{ c->reads_only && !c->file && !c->name_count, 19,
+		  "-+E needs the file it is to read: -f or -F" },
+		{ c->reads_only && c->tests && iozone_writes(c), 20,
+		  "-+E only reads: choose tests that do, with -i 1, 3, 5, 7, 10 or 12" },
 	};
 
 	check_mixes(c, mixes, sizeof(mixes) / sizeof(mixes[0]));
@@ -309,21 +362,32 @@ static void check_modes(struct iozone_command *c)
 
 static void check_sizes(struct iozone_command *c)
 {
-	const uint64_t record_kb = iozone_smallest_record_kb(c), file_kb = iozone_smallest_file_kb(c);
+	const uint64_t record_kb = iozone_smallest_record_kb(c),
+		       file_kb = iozone_smallest_file_kb(c);
 
 	if (c->record_min_kb && c->record_max_kb && c->record_min_kb > c->record_max_kb)
-		iozone_problem(c, "-y %llu kB is more than -q %llu kB",
-			       (unsigned long long)c->record_min_kb,
-			       (unsigned long long)c->record_max_kb);
+		iozone_problem_as(c, 23, "-y %llu kB is more than -q %llu kB",
+				  (unsigned long long)c->record_min_kb,
+				  (unsigned long long)c->record_max_kb);
 	else if (c->file_min_kb && c->file_max_kb && c->file_min_kb > c->file_max_kb)
 		iozone_problem(c, "-n %llu kB is more than -g %llu kB",
 			       (unsigned long long)c->file_min_kb,
 			       (unsigned long long)c->file_max_kb);
 	else if (record_kb > file_kb)
-		iozone_problem(c, "a record of %llu kB is more than the smallest file, %llu kB",
-			       (unsigned long long)record_kb, (unsigned long long)file_kb);
+		iozone_problem_as(c, 23,
+				  "a record of %llu kB is more than the smallest file, %llu kB",
+				  (unsigned long long)record_kb, (unsigned long long)file_kb);
 	if (c->burst_kb && c->record_count && c->burst_kb < c->record_kb[0])
 		iozone_problem(c, "-+b: a burst is less than a record");
+}
+
+/* -+R's list may be short, and a -t behind -F larger than those before it. */
+static void check_names(struct iozone_command *c)
+{
+	const uint32_t want = largest_stream_count(c);
+
+	if (!c->problem_count && c->name_count && c->name_count < want)
+		iozone_problem_as(c, 13, "-F, -+R: %u names for %u streams", c->name_count, want);
 }
 
 /* What the original passes over in silence. */
@@ -333,8 +397,9 @@ static void note_idle_words(struct iozone_command *c)
 	    (c->file_min_kb || c->file_max_kb || c->record_min_kb || c->record_max_kb))
 		text_add(&c->notes, "-n, -g, -y and -q have no effect without -a\n");
 	if (!iozone_is_throughput(c) && c->tests >> 8 & 1)
-		text_add(&c->notes, "-i 8 has no effect in auto mode and for a single stream: the mixed "
-				    "test is of throughput mode\n");
+		text_add(&c->notes,
+			 "-i 8 has no effect in auto mode and for a single stream: the mixed "
+			 "test is of throughput mode\n");
 	if (!iozone_is_throughput(c) && (c->tests >> 9 & 3) && !c->extended)
 		text_add(&c->notes, "-i 9 and -i 10 have no effect without -E\n");
 	if (!iozone_is_throughput(c) && (c->tests >> 11 & 3) && !c->extended)
@@ -373,11 +438,14 @@ int iozone_parse(struct iozone_command *ret, const char *const *words, size_t co
 	if (ret->help || ret->version)
 		return 0;
 	if (!count)
-		iozone_problem(ret, "nothing says what to do: -a is the whole matrix, -i 0 -i 1 writes "
-				    "and reads one file");
+		iozone_problem_as(
+			ret, 255,
+			"nothing says what to do: -a is the whole matrix, -i 0 -i 1 writes "
+			"and reads one file");
 	note_idle_words(ret);
 	settle_tests(ret);
 	check_modes(ret);
+	check_names(ret);
 	check_sizes(ret);
 	return ret->problem_count ? -EINVAL : 0;
 }

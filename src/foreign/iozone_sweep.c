@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "foreign/iozone.h"
 
-#define FILE_KB 512		/* -s, single stream and throughput */
-#define RECORD_KB 4		/* -r */
-#define FILE_MIN_KB 64		/* auto */
+#define FILE_KB 512    /* -s, single stream and throughput */
+#define RECORD_KB 4    /* -r */
+#define FILE_MIN_KB 64 /* auto */
 #define FILE_MAX_KB 524288
 #define RECORD_MIN_KB 4
 #define RECORD_MAX_KB 16384
@@ -38,8 +38,9 @@ static uint64_t record_min_kb(const struct iozone_command *c)
 {
 	const uint64_t max_kb = given(c->record_max_kb, RECORD_MAX_KB);
 
-	return c->record_min_kb ? c->record_min_kb :
-				  max_kb < RECORD_MIN_KB ? max_kb : RECORD_MIN_KB;
+	return c->record_min_kb		? c->record_min_kb
+	       : max_kb < RECORD_MIN_KB ? max_kb
+					: RECORD_MIN_KB;
 }
 
 static uint64_t least(const uint64_t *list, uint32_t count, uint64_t preset)

@@ -15,12 +15,14 @@ static void text_behind_a_semicolon_is_told(void)
 	struct fio_translation t;
 
 	CHECK_EQ(TRANSLATE(&t, "@[global]\nioengine=null\nsize=1m\nfilename=/mnt/a;/mnt/b\n"
-			       "[job1]\nrw=randread\n; a comment\n"), 0);
+			       "[job1]\nrw=randread\n; a comment\n"),
+		 0);
 	CHECK_EQ(t.plan.phase_count, 1);
 	CHECK_EQ(t.plan.target_count, 1);
 	CHECK_EQ(t.labels.note_count, 1);
-	CHECK(strstr(t.labels.notes[0], ":4:16: text after ; is a comment to fio and ignored: /mnt/b - "
-					"use : to separate files"));
+	CHECK(strstr(t.labels.notes[0],
+		     ":4:16: text after ; is a comment to fio and ignored: /mnt/b - "
+		     "use : to separate files"));
 	fio_translation_done(&t);
 }
 
@@ -28,20 +30,24 @@ static void options_of_the_command_line_are_none_of_a_job(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=4k\noutput-format=json\ntrigger-file=/x\n"),
+	CHECK_EQ(TRANSLATE(&t,
+			   "@[j]\nioengine=null\nsize=4k\noutput-format=json\ntrigger-file=/x\n"),
 		 -EINVAL);
 	CHECK_EQ(t.problems.count, 2);
-	CHECK(strstr(t.problems.texts[0], ":4:15: output-format: a command-line option, not allowed in a "
-					  "job file"));
-	CHECK(strstr(t.problems.texts[1], ":5:14: trigger-file: a command-line option, not allowed in a "
-					  "job file"));
+	CHECK(strstr(t.problems.texts[0],
+		     ":4:15: output-format: a command-line option, not allowed in a "
+		     "job file"));
+	CHECK(strstr(t.problems.texts[1],
+		     ":5:14: trigger-file: a command-line option, not allowed in a "
+		     "job file"));
 	fio_translation_done(&t);
 }
 
 static void the_file_overrides_the_command_line_and_says_so(void)
 {
 	static const char file[] = "@[a]\nioengine=null\nsize=64k\nbs=4k\n";
-	const char *const before[] = { "--bs=8k", file, NULL }, *const after[] = { file, "--bs=8k", NULL };
+	const char *const before[] = { "--bs=8k", file, NULL }, *const after[] = { file, "--bs=8k",
+										   NULL };
 	const char *const *const orders[] = { before, after };
 
 	for (size_t i = 0; i < 2; i++) {
@@ -50,7 +56,8 @@ static void the_file_overrides_the_command_line_and_says_so(void)
 		CHECK_EQ(fixture_translate(&t, orders[i]), 0);
 		CHECK_EQ(workload_of(&t, 0)->block_bytes, 4096);
 		CHECK_EQ(workload_of(&t, 0)->io_size_bytes, 65536);
-		CHECK(strstr(t.labels.notes[0], ":4:1: --bs=8k has no effect on job 'a', which says bs=4k"));
+		CHECK(strstr(t.labels.notes[0],
+			     ":4:1: --bs=8k has no effect on job 'a', which says bs=4k"));
 		fio_translation_done(&t);
 	}
 }
@@ -60,8 +67,11 @@ static void a_share_is_of_the_whole_file(void)
 	static const uint64_t offsets[] = { 0, 16384, 32768, 49152 };
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[global]\nfilename=/mnt/64k\nrw=read\nbs=4k\nsize=25%\n[q1]\noffset=0\n"
-			       "[q2]\noffset=25%\n[q3]\noffset=50%\n[q4]\noffset=75%\n"), 0);
+	CHECK_EQ(
+		TRANSLATE(&t,
+			  "@[global]\nfilename=/mnt/64k\nrw=read\nbs=4k\nsize=25%\n[q1]\noffset=0\n"
+			  "[q2]\noffset=25%\n[q3]\noffset=50%\n[q4]\noffset=75%\n"),
+		0);
 	CHECK_EQ(t.plan.phase_count, 4);
 	CHECK_EQ(t.plan.target_count, 1);
 	CHECK_STR(t.plan.targets[0].spec, "/mnt/64k");
@@ -91,7 +101,8 @@ static void clones_work_side_by_side_on_the_first_run(void)
 	struct fio_translation t;
 
 	CHECK_EQ(TRANSLATE(&t, "@[s]\nfilename=/mnt/fg\nbs=4k\nfilesize=2m\nsize=1m\nnumjobs=2\n"
-			       "offset_increment=1m\nrw=write\n"), 0);
+			       "offset_increment=1m\nrw=write\n"),
+		 0);
 	CHECK_EQ(t.plan.phase_count, 2);
 	CHECK_EQ(t.plan.target_count, 1);
 	CHECK_STR(t.plan.targets[0].spec, "/mnt");
@@ -110,7 +121,8 @@ static void a_clone_without_room_is_named(void)
 	struct fio_translation t;
 
 	CHECK_EQ(TRANSLATE(&t, "--name=s", "--filename=/mnt/1m", "--size=512k", "--numjobs=3",
-			   "--offset_increment=512k"), -EINVAL);
+			   "--offset_increment=512k"),
+		 -EINVAL);
 	CHECK_PROBLEM(&t, "command line: offset: clone 2 would start at 1m, behind the end at 1m");
 	fio_translation_done(&t);
 }
@@ -127,7 +139,7 @@ static void kib_is_a_thousand_and_is_told(void)
 	/* kb_base counts for the whole section, wherever it stands. */
 	CHECK_EQ(TRANSLATE(&t, "@[a]\nioengine=null\nbs=4KiB\nsize=400k\nkb_base=1000\n"), 0);
 	CHECK_EQ(workload_of(&t, 0)->block_bytes, 4096);
-	CHECK_EQ(t.plan.targets[0].size_bytes, 397312);	/* 97 blocks of 400000 bytes */
+	CHECK_EQ(t.plan.targets[0].size_bytes, 397312); /* 97 blocks of 400000 bytes */
 	fio_translation_done(&t);
 }
 
@@ -135,7 +147,8 @@ static void unknown_units_of_time_are_refused(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=1m\ntime_based\nruntime=2min\n"), -EINVAL);
+	CHECK_EQ(TRANSLATE(&t, "@[j]\nioengine=null\nsize=1m\ntime_based\nruntime=2min\n"),
+		 -EINVAL);
 	CHECK_EQ(t.problems.count, 1);
 	CHECK(strstr(t.problems.texts[0], ":5:9: runtime: '2min': no unit 'min' (fio takes it for "
 					  "microseconds); there are us, ms, s, m, h, d"));
@@ -147,12 +160,14 @@ static void a_ramp_counts_against_nothing(void)
 	struct fio_translation t;
 
 	CHECK_EQ(TRANSLATE(&t, "@[r]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\nio_size=400k\n"
-			       "ramp_time=1s\nrate_iops=1000\n"), 0);
+			       "ramp_time=1s\nrate_iops=1000\n"),
+		 0);
 	CHECK_EQ(workload_of(&t, 0)->ramp_ns, SECOND_NS);
 	CHECK_EQ(workload_of(&t, 0)->io_size_bytes, 100 * 4096);
 	CHECK_EQ(workload_of(&t, 0)->rate_iops, 1000);
-	CHECK(strstr(t.labels.notes[0], "ramp_time: what the ramp does counts against no size, number or "
-					"loop"));
+	CHECK(strstr(t.labels.notes[0],
+		     "ramp_time: what the ramp does counts against no size, number or "
+		     "loop"));
 	fio_translation_done(&t);
 }
 
@@ -174,11 +189,14 @@ static void nothing_is_made_below_dev(void)
 	CHECK_EQ(TRANSLATE(&t, "--name=w", "rw=write", "--bs=4k", "--filename=/dev/"), -EINVAL);
 	CHECK_EQ(t.problems.count, 2);
 	CHECK_PROBLEM(&t, "rw=write: did you mean --rw=write?");
-	CHECK_PROBLEM(&t, "command line: filename: /dev/ is a directory; name a file or a device in it, or "
-			  "write directory=");
+	CHECK_PROBLEM(
+		&t,
+		"command line: filename: /dev/ is a directory; name a file or a device in it, or "
+		"write directory=");
 	fio_translation_done(&t);
 	/* A node that is not there keeps its name, which nobody can open. */
-	CHECK_EQ(TRANSLATE(&t, "--name=w", "--rw=write", "--filename=/dev/nvme9n9", "--size=1g"), 0);
+	CHECK_EQ(TRANSLATE(&t, "--name=w", "--rw=write", "--filename=/dev/nvme9n9", "--size=1g"),
+		 0);
 	CHECK_STR(t.plan.targets[0].spec, "/dev/nvme9n9");
 	fio_translation_done(&t);
 }
@@ -187,9 +205,11 @@ static void a_hole_in_a_path_is_refused(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "@[a]\nfilename=/dev/${NOT_SET}\n[b]\nfilename=/dev/${EMPTY}\n"), -EINVAL);
-	CHECK(strstr(t.problems.texts[0], ":2:10: ${NOT_SET} is not set in the environment; fio would "
-					  "leave a hole"));
+	CHECK_EQ(TRANSLATE(&t, "@[a]\nfilename=/dev/${NOT_SET}\n[b]\nfilename=/dev/${EMPTY}\n"),
+		 -EINVAL);
+	CHECK(strstr(t.problems.texts[0],
+		     ":2:10: ${NOT_SET} is not set in the environment; fio would "
+		     "leave a hole"));
 	CHECK(strstr(t.problems.texts[1], ":4:10: ${EMPTY} is empty in the environment"));
 	fio_translation_done(&t);
 	CHECK_EQ(TRANSLATE(&t, "@[a]\nfilename=/dev/${DISK}\nrw=read\n"), 0);
@@ -216,7 +236,10 @@ static void last_wins_but_bsrange(void)
 	CHECK_EQ(workload_of(&t, 0)->size_mix.sizes[1].bytes, 8192);
 	CHECK_EQ(workload_of(&t, 0)->size_mix.sizes[1].ppm, 500000);
 	fio_translation_done(&t);
-	CHECK_EQ(TRANSLATE(&t, "@[a]\nioengine=null\nsize=1m\nrw=randrw\nrwmixread=70\nrwmixwrite=20\n"), 0);
+	CHECK_EQ(
+		TRANSLATE(&t,
+			  "@[a]\nioengine=null\nsize=1m\nrw=randrw\nrwmixread=70\nrwmixwrite=20\n"),
+		0);
 	CHECK_EQ(workload_of(&t, 0)->read_ppm, 800000);
 	fio_translation_done(&t);
 }
@@ -225,8 +248,11 @@ static void shares_over_a_hundred_are_refused(void)
 {
 	struct fio_translation t;
 
-	CHECK_EQ(TRANSLATE(&t, "--name=a", "--ioengine=null", "--size=1m", "--bssplit=4k/60:64k/50"), -EINVAL);
-	CHECK_PROBLEM(&t, "command line: bssplit: '4k/60:64k/50': the shares add up to 110 %, not 100 %");
+	CHECK_EQ(
+		TRANSLATE(&t, "--name=a", "--ioengine=null", "--size=1m", "--bssplit=4k/60:64k/50"),
+		-EINVAL);
+	CHECK_PROBLEM(
+		&t, "command line: bssplit: '4k/60:64k/50': the shares add up to 110 %, not 100 %");
 	fio_translation_done(&t);
 }
 
@@ -236,5 +262,5 @@ TESTS(TEST(text_behind_a_semicolon_is_told), TEST(options_of_the_command_line_ar
       TEST(a_clone_without_room_is_named), TEST(kib_is_a_thousand_and_is_told),
       TEST(unknown_units_of_time_are_refused), TEST(a_ramp_counts_against_nothing),
       TEST(a_share_of_nothing_is_refused), TEST(nothing_is_made_below_dev),
-      TEST(a_hole_in_a_path_is_refused), TEST(a_blank_in_a_path_stops_all), TEST(last_wins_but_bsrange),
-      TEST(shares_over_a_hundred_are_refused))
+      TEST(a_hole_in_a_path_is_refused), TEST(a_blank_in_a_path_stops_all),
+      TEST(last_wins_but_bsrange), TEST(shares_over_a_hundred_are_refused))

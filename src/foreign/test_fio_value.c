@@ -14,9 +14,9 @@ static void sizes_are_fios(void)
 		uint32_t kb_base;
 		uint64_t want;
 	} cases[] = {
-		{ "4096", 1024, 4096 },	    { "4096b", 1024, 4096 },	  { "4k", 1024, 4096 },
-		{ "4K", 1024, 4096 },	    { "6kb", 1024, 6144 },	  { "6ki", 1024, 6144 },
-		{ "6KiB", 1024, 6000 },	    { "4k", 1000, 4000 },	  { "4ki", 1000, 4000 },
+		{ "4096", 1024, 4096 },	    { "4096b", 1024, 4096 },	   { "4k", 1024, 4096 },
+		{ "4K", 1024, 4096 },	    { "6kb", 1024, 6144 },	   { "6ki", 1024, 6144 },
+		{ "6KiB", 1024, 6000 },	    { "4k", 1000, 4000 },	   { "4ki", 1000, 4000 },
 		{ "4KiB", 1000, 4096 },	    { "100MiB", 1024, 100000000 }, { "1m", 1024, 1048576 },
 		{ "2g", 1024, 2147483648 }, { "1t", 1024, 1099511627776 }, { "0x1000", 1024, 4096 },
 		{ "0x10k", 1024, 16384 },
@@ -32,7 +32,8 @@ static void sizes_are_fios(void)
 
 static void what_fio_passes_over_is_refused(void)
 {
-	static const char *const bad[] = { "", "k", "4kx", "1.5m", "1s", "4 k", "-4k", "0x", "4kibb", "99999999999p" };
+	static const char *const bad[] = { "",	  "k",	 "4kx", "1.5m",	 "1s",
+					   "4 k", "-4k", "0x",	"4kibb", "99999999999p" };
 
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		uint64_t bytes = 7;
@@ -50,7 +51,7 @@ static void a_size_nobody_means_is_odd(void)
 	CHECK_EQ(fio_parse_bytes("4KiB", 1024, &bytes, &odd, NULL), 0);
 	CHECK(odd);
 	CHECK_EQ(fio_parse_bytes("512KiB", 1024, &bytes, &odd, NULL), 0);
-	CHECK(!odd);	/* 512000 = 1000 x 512 */
+	CHECK(!odd); /* 512000 = 1000 x 512 */
 	CHECK_EQ(fio_parse_bytes("4k", 1024, &bytes, &odd, NULL), 0);
 	CHECK(!odd);
 }
@@ -61,10 +62,14 @@ static void times_take_their_bare_unit(void)
 		const char *text;
 		uint64_t bare_ns, want_ns;
 	} cases[] = {
-		{ "90", SECOND_NS, 90 * SECOND_NS },	{ "90s", SECOND_NS, 90 * SECOND_NS },
-		{ "1m", SECOND_NS, 60 * SECOND_NS },	{ "500ms", SECOND_NS, 500 * MILLISECOND_NS },
-		{ "1h", SECOND_NS, 3600 * SECOND_NS },	{ "2d", SECOND_NS, 172800 * SECOND_NS },
-		{ "10", MICROSECOND_NS, 10000 },	{ "10usec", SECOND_NS, 10000 },
+		{ "90", SECOND_NS, 90 * SECOND_NS },
+		{ "90s", SECOND_NS, 90 * SECOND_NS },
+		{ "1m", SECOND_NS, 60 * SECOND_NS },
+		{ "500ms", SECOND_NS, 500 * MILLISECOND_NS },
+		{ "1h", SECOND_NS, 3600 * SECOND_NS },
+		{ "2d", SECOND_NS, 172800 * SECOND_NS },
+		{ "10", MICROSECOND_NS, 10000 },
+		{ "10usec", SECOND_NS, 10000 },
 		{ "3msec", SECOND_NS, 3 * MILLISECOND_NS },
 	};
 	static const char *const bad[] = { "2min", "2hours", "1m30s", "5sec", "", "s", "1.5s" };
@@ -89,11 +94,13 @@ static void arithmetic_has_its_order(void)
 		const char *text;
 		uint64_t want;
 	} cases[] = {
-		{ "8*4096", 32768 },  { "(2+3)*4", 20 }, { "2+3*4", 14 }, { "7/2", 3 },
-		{ "7%4", 3 },	      { "2^10", 1024 },	 { "10-2-3", 5 }, { "(4k)", 4096 },
-		{ "2 * (1m + 1k)", 2099200 }, { "-1+2", 1 },
+		{ "8*4096", 32768 }, { "(2+3)*4", 20 }, { "2+3*4", 14 },
+		{ "7/2", 3 },	     { "7%4", 3 },	{ "2^10", 1024 },
+		{ "10-2-3", 5 },     { "(4k)", 4096 },	{ "2 * (1m + 1k)", 2099200 },
+		{ "-1+2", 1 },
 	};
-	static const char *const bad[] = { "1+", "(1", "1)", "1/0", "5%0", "1-2", "x", "", "2^99", "1 2" };
+	static const char *const bad[] = { "1+",  "(1", "1)", "1/0",  "5%0",
+					   "1-2", "x",	"",   "2^99", "1 2" };
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		uint64_t value = 0;

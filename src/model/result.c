@@ -46,6 +46,7 @@ void measurement_done(struct measurement *m)
 	free(m->seconds);
 	free(m->pulses);
 	free(m->lateness);
+	free(m->readback.latency);
 	free(m->drive);
 	memset(m, 0, sizeof(*m));
 }

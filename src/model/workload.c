@@ -53,6 +53,9 @@ const struct field workload_fields[] = {
 	{ .name = "bssplit", CUSTOM(size_mix, workload_parse_split, workload_print_split), .group = GROUP,
 	  .metavar = "SIZE/PERCENT:…",
 	  .help = "request sizes with their shares, as in 4k/60:64k/40; in place of bs" },
+	{ .name = "bssplit-write", CUSTOM(write_mix, workload_parse_split, workload_print_split),
+	  .group = GROUP, .metavar = "SIZE/PERCENT:…",
+	  .help = "sizes of what a mix does not read, where they are not those of its reads" },
 #undef GROUP
 #define GROUP "Where"
 	{ .name = "offset", .alias = "fileoffset", AMOUNT(offset, 0), .group = GROUP,
@@ -81,12 +84,18 @@ const struct field workload_fields[] = {
 	  .help = "stride: as many requests as there are blocks, each pass beginning one block later" },
 	{ .name = "backwards", BOOL(backwards), .preset = "0", .group = GROUP,
 	  .help = "sequential: from the end to the start" },
+	{ .name = "own-sequences", BOOL(own_sequences), .preset = "0", .group = GROUP,
+	  .help = "sequential mix: reads and writes each go through the range, as fio has it" },
 	{ .name = "segments", U32(segment_count, UNIT_COUNT, 0, 1000000), .group = GROUP,
 	  .help = "pieces the size is cut into, spread evenly over the target" },
 	{ .name = "segment-range", AMOUNT(segment_range, 0), .group = GROUP,
 	  .help = "what segments are spread over; without it the target from offset on" },
 	{ .name = "segment-seed", U64(segment_seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
 	  .help = "runs with the same one have their segments in the same places" },
+	{ .name = "piece", U64(piece_bytes, UNIT_BYTES, 0, INT64_MAX), .group = GROUP,
+	  .help = "the range is pieces of this length, each followed by piece-gap" },
+	{ .name = "piece-gap", U64(piece_gap_bytes, UNIT_BYTES, 0, INT64_MAX), .group = GROUP,
+	  .help = "what is left out behind each piece" },
 #undef GROUP
 #define GROUP "How long"
 	{ .name = "runtime", .alias = "timeout", U64(runtime_ns, UNIT_NS, 0, DAYS_NS(366)),
@@ -142,6 +151,8 @@ const struct field workload_fields[] = {
 	{ .name = "rate-iops", U64(rate_iops, UNIT_COUNT, 0, 1000000000), .group = GROUP,
 	  .help = "requests per second of each job, started on schedule (open loop); latency counts "
 		  "from the intended start" },
+	{ .name = "rate-period", U64(rate_period_ns, UNIT_NS, 0, DAYS_NS(366)), .group = GROUP,
+	  .help = "rate-iops counts per so long, for rates below one a second; 0 is a second" },
 	{ .name = "rate-process", ENUM(arrival, arrival_choices), .preset = "linear", .group = GROUP,
 	  .help = "gaps between requests at rate-iops: equal or exponential" },
 	{ .name = "burst", U32(burst_count, UNIT_COUNT, 0, 65536), .group = GROUP,
@@ -153,6 +164,10 @@ const struct field workload_fields[] = {
 	{ .name = "thinktime-spin", U64(think_spin_ns, UNIT_NS, 0, DAYS_NS(1)),
 	  .parse = workload_parse_think, .group = GROUP,
 	  .help = "of thinktime, the first part: spent computing instead of asleep; needs a unit" },
+	{ .name = "flow", U32(flow_weight, UNIT_COUNT, 0, 1000), .group = GROUP,
+	  .help = "requests of this measurement to those of its group's others with a flow" },
+	{ .name = "flow-id", U32(flow_id, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
+	  .help = "flows of different ids have nothing to do with each other" },
 #undef GROUP
 #define GROUP "Data"
 	{ .name = "data", ENUM(data, data_choices), .preset = "random", .group = GROUP,
@@ -174,6 +189,12 @@ const struct field workload_fields[] = {
 	{ .name = "randseed", U64(seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
 	  .help = "seed of all that is random; 0 is a new one each run, kept in the result" },
 #undef GROUP
+	{ .name = "trace", TEXT(trace), .metavar = "FILE,...", .group = "Trace",
+	  .help = "replay what was recorded, see tare replay; rw, bs, size and blockalign say what is "
+		  "in it" },
+	{ .name = "replay", CUSTOM(replay, replay_parse_member, replay_print_member),
+	  .metavar = "NAME=VALUE;...", .group = "Trace",
+	  .help = "how a trace is read and replayed, as in speed=2;skip=trim" },
 	{ .name = "filter", TEXT(filter), .metavar = "SPEC", .group = "Filters",
 	  .help = "put delays or errors over the target, as in delay:read=1ms" },
 	{ .name = NULL },
@@ -182,6 +203,7 @@ const struct field workload_fields[] = {
 void workload_init(struct workload *workload)
 {
 	memset(workload, 0, sizeof(*workload));
+	replay_init(&workload->replay);
 	fields_preset(workload_fields, workload);
 }
 
@@ -192,8 +214,9 @@ static bool was_seen(field_bits seen, const char *name)
 
 void workload_settle(struct workload *workload, field_bits seen)
 {
-	if (!was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size") &&
-	    !was_seen(seen, "io-count"))
+	/* A trace ends with its last request. */
+	if (!*workload->trace && !was_seen(seen, "runtime") && !was_seen(seen, "for") &&
+	    !was_seen(seen, "io-size") && !was_seen(seen, "io-count"))
 		workload->runtime_ns = 30 * SECOND_NS;
 }
 
@@ -243,9 +266,21 @@ bool workload_writes(const struct workload *workload)
 	return workload->rw != RW_READ && workload->rw != RW_RANDREAD;
 }
 
+bool workload_stores(const struct workload *workload)
+{
+	return workload_writes(workload) && !is_trim(workload) && workload->trim_ppm < PPM;
+}
+
 bool workload_trims(const struct workload *workload)
 {
 	return is_trim(workload) || workload_trims_first(workload) || (workload_writes(workload) && workload->trim_ppm > 0);
+}
+
+double workload_rate_per_s(const struct workload *workload)
+{
+	const uint64_t period_ns = workload->rate_period_ns ? workload->rate_period_ns : SECOND_NS;
+
+	return (double)workload->rate_iops * (double)SECOND_NS / (double)period_ns;
 }
 
 bool workload_is_random(const struct workload *workload)

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "model/field.h"
+#include "model/replay.h"
 
 enum workload_rw {
 	RW_READ,
@@ -87,6 +88,7 @@ struct workload {
 					 * the rest writes */
 	uint64_t block_bytes;
 	struct size_mix size_mix;
+	struct size_mix write_mix;	/* of what a mix does not read; count 0 = the same */
 	struct access_lines lines;
 	uint64_t align_bytes;		/* of start offsets; 0 = larger of 4 KiB and physical block */
 
@@ -99,9 +101,12 @@ struct workload {
 	uint64_t stride_bytes;		/* sequential: from start to start; 0 = the block's length */
 	bool stride_wraps;		/* each pass of strides begins a block after the one before */
 	bool backwards;			/* sequential from the end */
+	bool own_sequences;		/* sequential mix: what writes has a sequence of its own */
 	uint32_t segment_count;		/* range cut in so many pieces spread over more; 0 = whole */
 	struct amount segment_range;	/* what they are spread over, from offset; zero = the target's rest */
 	uint64_t segment_seed;		/* where they lie; 0 = by seed */
+	uint64_t piece_bytes;		/* range of pieces of this length with gaps between; 0 = whole */
+	uint64_t piece_gap_bytes;
 
 	/* how much, how long */
 	uint64_t io_size_bytes;		/* ends after so much of all jobs; 0 = one pass, or the runtime */
@@ -128,11 +133,14 @@ struct workload {
 
 	/* when */
 	uint64_t rate_iops;		/* open loop, over all jobs' own queues each; 0 = closed loop */
+	uint64_t rate_period_ns;	/* rate_iops counts per so long; 0 = per second */
 	uint32_t arrival;		/* enum workload_arrival */
 	uint64_t think_ns;		/* pause after think_count requests (closed loop) */
 	uint32_t think_count;
 	uint64_t think_spin_ns;		/* of a pause, the first part: spent computing, not asleep */
 	uint32_t burst_count;		/* open loop: requests that arrive together; 0, 1 = singly */
+	uint32_t flow_weight;		/* requests to those of the group's others of flow_id; 0 = free */
+	uint32_t flow_id;
 
 	/* data */
 	uint32_t data;			/* enum workload_data */
@@ -142,6 +150,13 @@ struct workload {
 	bool verify;			/* checksum, offset and generation in each block, read back */
 	bool verify_back;		/* verify: what was written is read back at the end */
 	uint64_t seed;			/* 0 = a new one each run, recorded in the result */
+
+	/*
+	 * Not drawn but recorded: files with commas between, or a pattern. What the fields above
+	 * say of kinds, sizes and range then describes it (trace_describe, model/trace.h).
+	 */
+	char trace[2048];
+	struct replay replay;
 
 	char filter[256];		/* filters over the target, e.g. "delay:read=1ms" */
 };
@@ -159,8 +174,10 @@ void workload_settle(struct workload *workload, field_bits seen);
 
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */
+bool workload_stores(const struct workload *workload);	/* writes, in the narrow sense */
 bool workload_trims(const struct workload *workload);
 bool workload_trims_first(const struct workload *workload);	/* a block, before it is written */
+double workload_rate_per_s(const struct workload *workload);	/* asked of each job; 0 = closed loop */
 bool workload_is_random(const struct workload *workload);
 
 /* Impossible combinations, each named in one sentence; needs no target. */

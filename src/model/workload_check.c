@@ -53,12 +53,16 @@ static int check_sizes(const struct workload *w, struct err *err)
 {
 	int r = 0;
 
+	if (*w->trace)
+		return 0;	/* its own: check_trace */
 	if (w->size_mix.count && w->block_bytes != 4096)
 		return err_set(err, -EINVAL, "bs and bssplit exclude each other");
 	if (!w->size_mix.count)
 		r = check_size(w, "bs", w->block_bytes, err);
 	for (uint32_t i = 0; r == 0 && i < w->size_mix.count; i++)
 		r = check_size(w, "bssplit", w->size_mix.sizes[i].bytes, err);
+	for (uint32_t i = 0; r == 0 && i < w->write_mix.count; i++)
+		r = check_size(w, "bssplit-write", w->write_mix.sizes[i].bytes, err);
 	if (r == 0)
 		r = check_direct(w, "blockalign", w->align_bytes, err);
 	if (r == 0)
@@ -80,8 +84,12 @@ static int check_order(const struct workload *w, struct err *err)
 		return needs(w, "percentage-random", "a random rw", err);
 	if (random && w->stride_bytes)
 		return needs(w, "stride", "a sequential rw", err);
+	if (w->own_sequences && w->rw != RW_READWRITE)
+		return needs(w, "own-sequences", "a sequential mix", err);
 	if (random && w->backwards)
 		return needs(w, "backwards", "a sequential rw", err);
+	if (w->backwards && w->write_mix.count)
+		return err_set(err, -EINVAL, "backwards takes one request size for reads and writes");
 	if (w->backwards && w->size_mix.count > 1)
 		return err_set(err, -EINVAL, "backwards takes one request size, not bssplit's %u",
 			       w->size_mix.count);
@@ -138,6 +146,10 @@ static int check_range(const struct workload *w, struct err *err)
 	if (!w->segment_count && (w->segment_range.bytes || w->segment_range.ppm || w->segment_seed))
 		return err_set(err, -EINVAL, "%s says where segments lie: name their number too",
 			       w->segment_seed ? "segment-seed" : "segment-range");
+	if (w->piece_gap_bytes && !w->piece_bytes)
+		return err_set(err, -EINVAL, "piece-gap needs piece, which it stands behind");
+	if (w->piece_bytes && w->segment_count)
+		return err_set(err, -EINVAL, "piece and segments exclude each other");
 	if (w->offset.ppm == PPM)
 		return err_set(err, -EINVAL, "offset=100%% leaves nothing of the target");
 	if ((uint64_t)w->offset.ppm + w->size.ppm > PPM)
@@ -171,6 +183,10 @@ static int check_time(const struct workload *w, struct err *err)
 		return err_set(err, -EINVAL, "rate-process needs rate-iops");
 	if (!w->rate_iops && w->burst_count > 1)
 		return err_set(err, -EINVAL, "burst needs rate-iops");
+	if (!w->rate_iops && w->rate_period_ns)
+		return err_set(err, -EINVAL, "rate-period needs rate-iops");
+	if (!w->flow_weight && w->flow_id)
+		return err_set(err, -EINVAL, "flow-id needs flow");
 	if (w->rate_iops && w->think_ns)
 		return err_set(err, -EINVAL,
 			       "thinktime and rate-iops exclude each other: a pause would break the "
@@ -191,6 +207,8 @@ static int check_mix(const struct workload *w, struct err *err)
 		return needs(w, "rwmixread", "a mix", err);
 	if (w->trim_ppm && workload_trims_first(w))
 		return needs(w, "rwmixtrim", "writes or a mix", err);
+	if (!is_mix && w->write_mix.count)
+		return needs(w, "bssplit-write", "a mix", err);
 	if (w->trim_ppm && (w->rw == RW_TRIM || w->rw == RW_RANDTRIM || !workload_writes(w)))
 		return needs_writes(w, "rwmixtrim", err);
 	return 0;
@@ -254,17 +272,68 @@ static int check_verify(const struct workload *w, struct err *err)
 			       "is unique");
 	if (w->rw == RW_TRIM || w->rw == RW_RANDTRIM)
 		return needs(w, "verify", "reads or writes", err);
-	if (!workload_writes(w) && !w->seed)
-		return err_set(err, -EINVAL,
-			       "verify of reads alone needs the randseed of the run that wrote");
 	return 0;
+}
+
+/* What draws requests or says when they start has no effect on what was recorded. */
+static int check_trace(const struct workload *w, struct err *err)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} rows[] = {
+		{ "bssplit", w->size_mix.count > 0 },
+		{ "norandommap", w->repeat },
+		{ "random-distribution", w->distribution.kind != DISTRIBUTION_UNIFORM },
+		{ "percentage-random", w->random_ppm != PPM },
+		{ "segments", w->segment_count > 0 },
+		{ "stride", w->stride_bytes > 0 },
+		{ "backwards", w->backwards },
+		{ "io-size", w->io_size_bytes > 0 },
+		{ "ramp-time", w->ramp_ns > 0 },
+		{ "numjobs", w->job_count > 1 },
+		{ "fsync", w->fsync_count > 0 },
+		{ "fdatasync", w->fdatasync_count > 0 },
+		{ "rate-iops", w->rate_iops > 0 },
+		{ "thinktime", w->think_ns > 0 },
+		{ "verify", w->verify },
+		{ "access-lines", w->lines.count > 0 },
+		{ "end-fsync", w->end_fsync },
+	};
+	const uint64_t granule_bytes = w->replay.align_bytes ? w->replay.align_bytes : w->align_bytes;
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		if (rows[i].given)
+			return err_set(err, -EINVAL, "%s has no effect on a trace, whose requests are "
+						     "as they were recorded",
+				       rows[i].name);
+	}
+	if (!w->direct || granule_bytes % 512 == 0)
+		return 0;
+	err_set(err, -EINVAL, "the trace has requests that are no multiples of 512, which direct I/O "
+			      "needs");
+	return err_hint(err, "align=512 rounds them, or direct=0");
+}
+
+static int check_replay(const struct workload *w, struct err *err)
+{
+	struct text options = TEXT_INIT;
+	int r = 0;
+
+	if (*w->trace)
+		return check_trace(w, err);
+	replay_print(&w->replay, &options);
+	if (options.length)
+		r = err_set(err, -EINVAL, "replay=%s needs a trace", text_string(&options));
+	text_done(&options);
+	return r;
 }
 
 int workload_check(const struct workload *workload, struct err *err)
 {
 	int (*const checks[])(const struct workload *, struct err *) = {
 		check_lines, check_sizes, check_order, check_range, check_queue, check_time,
-		check_mix,   check_data,  check_stores, check_verify,
+		check_mix,   check_data,  check_stores, check_verify, check_replay,
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(checks); i++) {

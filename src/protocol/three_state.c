@@ -377,11 +377,14 @@ static void verdict_of_trim(struct kit *kit, const struct finding_of_metric *f, 
 		kit_verdict(kit, "trim-partial",
 			    "%s; trim brings back only %.0f %% (%.0f to %.0f %%)", lost,
 			    100 * f->trim.value, 100 * f->trim.low, 100 * f->trim.high);
-	else
+	else if (f->trim.known && isfinite(f->trim.low) && isfinite(f->trim.high))
 		kit_verdict(kit, "cannot-tell",
 			    "%s; what trim brings back lies between %.0f and "
 			    "%.0f %%",
 			    lost, 100 * f->trim.low, 100 * f->trim.high);
+	else
+		kit_verdict(kit, "cannot-tell",
+			    "%s; what trim brings back of it could not be told", lost);
 }
 
 static void judge_told(const struct three_state *t, const struct finding_of_metric *f)

@@ -38,7 +38,8 @@ double fio_visible(double percent, double least)
 const char *fio_rw_name(uint32_t rw)
 {
 	static const char *const names[] = { "read",	  "write",     "trim", "randread",
-					     "randwrite", "randtrim", "rw",   "randrw" };
+					     "randwrite", "randtrim", "rw",   "randrw",
+					     "trimwrite", "randtrimwrite" };
 
 	assert(rw < sizeof(names) / sizeof(names[0]));
 	return names[rw];
@@ -159,7 +160,7 @@ static void direction_add(struct fio_direction *into, const struct measurement *
 	const int first = direction == FIO_MIXED ? FIO_READ : direction;
 	const int last = direction == FIO_MIXED ? FIO_TRIM : direction;
 	struct fio_direction own = { 0 };
-	uint64_t count = 0;
+	uint64_t count = 0, runtime_ns = m->duration_ns;
 
 	for (int k = first; k <= last; k++) {
 		const struct op_result *op = &m->ops[k];
@@ -170,27 +171,45 @@ static void direction_add(struct fio_direction *into, const struct measurement *
 		histogram_put(&into->clat, op->service ? op->service : op->latency);
 		histogram_put(&into->lat, op->latency);
 	}
+	/* What is read back to be verified are reads to fio, each direction's time its own. */
+	if (m->readback.count && first == FIO_READ) {
+		into->bytes += m->readback.bytes;
+		histogram_put(&into->clat, m->readback.latency);
+		histogram_put(&into->lat, m->readback.latency);
+		runtime_ns = count ? m->duration_ns + m->readback_ns : m->readback_ns;
+		count += m->readback.count;
+	}
 	if (count == 0)
 		return;
 	into->count += count;
-	if (m->duration_ns > into->runtime_ns)
-		into->runtime_ns = m->duration_ns;
+	if (runtime_ns > into->runtime_ns)
+		into->runtime_ns = runtime_ns;
 	take_samples(&own, m, direction);
 	samples_merge(&into->bw, &own.bw);
 	samples_merge(&into->iops, &own.iops);
 }
 
+/* A sync at the end alone is part of the run time to fio, and none of the job's syncs. */
+static void add_syncs(struct fio_entry *entry, const struct measurement *m)
+{
+	const struct op_result *op = &m->ops[OP_SYNC];
+
+	if (m->workload.end_fsync && !m->workload.fsync_count && !m->workload.fdatasync_count)
+		return;
+	entry->sync_count += op->count;
+	histogram_put(&entry->sync, op->service ? op->service : op->latency);
+}
+
 static void entry_add(struct fio_entry *entry, const struct measurement *m)
 {
-	const uint64_t elapsed_ns = m->duration_ns + m->workload.ramp_ns;
+	const uint64_t run_ns = m->duration_ns + m->readback_ns;
+	const uint64_t elapsed_ns = run_ns + m->workload.ramp_ns;
 
 	entry->job_count++;
 	for (int d = 0; d < FIO_DIRECTIONS; d++)
 		direction_add(&entry->directions[d], m, d);
-	entry->sync_count += m->ops[OP_SYNC].count;
-	histogram_put(&entry->sync, m->ops[OP_SYNC].service ? m->ops[OP_SYNC].service :
-							       m->ops[OP_SYNC].latency);
-	entry->runtime_ns += m->duration_ns;
+	add_syncs(entry, m);
+	entry->runtime_ns += run_ns;
 	if (elapsed_ns > entry->elapsed_ns)
 		entry->elapsed_ns = elapsed_ns;
 	entry->user_ns += m->user_ns;

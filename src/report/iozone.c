@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CALLED "3.508"		/* the version whose layout this is */
+#define CALLED "3.508" /* the version whose layout this is */
 
 static const char *unit_line(const struct iozone_sheet *sheet)
 {
@@ -59,7 +59,8 @@ static void add_header_line(const struct iozone_sheet *sheet, bool upper, struct
 		if (!iozone_has_column(sheet, (enum iozone_pass)pass))
 			continue;
 		column += info->width;
-		add_ending(ret, start, column - info->lower_short, upper ? info->upper : info->lower);
+		add_ending(ret, start, column - info->lower_short,
+			   upper ? info->upper : info->lower);
 	}
 	add_ending(ret, start, column, "");
 	text_add(ret, "\n");
@@ -80,7 +81,8 @@ void report_iozone_banner(const struct iozone_sheet *sheet, const char *version,
 	text_add(ret, "\t        Version $Revision: " CALLED " $\n");
 	text_add(ret, "\t\tCompiled for 64 bit mode.\n");
 	text_add(ret, "\t\tBuild: tare %s \n\n", version);
-	text_add(ret, "\tContributors: none of iozone's: tare measures, and prints as iozone does.\n\n");
+	text_add(ret,
+		 "\tContributors: none of iozone's: tare measures, and prints as iozone does.\n\n");
 	text_add(ret, "\tRun began: %s\n\n", began);
 	add_option_lines(sheet, ret);
 	add_notes(sheet, ret);
@@ -125,7 +127,8 @@ static void add_blanks(const struct iozone_sheet *sheet, enum iozone_pass pass, 
 			return;
 		width += iozone_passes[i].width;
 	}
-	text_add(ret, "%*s", (int)(sheet->historical_blanks ? iozone_skipped_blanks[test] : width), "");
+	text_add(ret, "%*s", (int)(sheet->historical_blanks ? iozone_skipped_blanks[test] : width),
+		 "");
 }
 
 void report_iozone_row(const struct iozone_sheet *sheet, uint32_t row, struct text *ret)
@@ -157,8 +160,8 @@ void report_iozone_round(const struct iozone_sheet *sheet, uint32_t row, struct 
 /* What the streams of a pass did together. */
 struct together {
 	uint32_t count;
-	double sum, min, max;		/* of rates */
-	double transfer_min;		/* kB, or requests */
+	double sum, min, max; /* of rates */
+	double transfer_min;  /* kB, or requests */
 	uint64_t bytes, requests, start_ns, end_ns;
 };
 
@@ -196,7 +199,7 @@ static struct together sum_up(const struct iozone_sheet *sheet, uint32_t row, en
 	for (size_t i = 0; i < sheet->cell_count; i++) {
 		const struct iozone_cell *cell = &sheet->cells[i];
 
-		if (cell->row == row && cell->pass == pass && cell->done)
+		if (cell->row == row && cell->pass == pass && cell->done && !cell->failed)
 			add_stream(sheet, cell, &ret);
 	}
 	return ret;
@@ -279,7 +282,8 @@ static void add_report(const struct iozone_sheet *sheet, enum iozone_pass pass, 
 		const uint64_t file_kb = sheet->rows[row].file_kb;
 
 		text_add(ret, "\n\"%" PRIu64 "\" ", file_kb);
-		for (size_t i = 0; i < sheet->record_count && sheet->records_kb[i] <= file_kb; i++) {
+		for (size_t i = 0; i < sheet->record_count && sheet->records_kb[i] <= file_kb;
+		     i++) {
 			const bool here = row < sheet->row_count &&
 					  sheet->rows[row].file_kb == file_kb &&
 					  sheet->rows[row].record_kb == sheet->records_kb[i];
@@ -318,7 +322,8 @@ void report_iozone_end(const struct iozone_sheet *sheet, struct text *ret)
 {
 	if (sheet->throughput && sheet->excel)
 		add_streams_report(sheet, ret);
-	text_add(ret, sheet->interrupted ? "\niozone: interrupted.\n" : "\niozone test complete.\n");
+	text_add(ret,
+		 sheet->interrupted ? "\niozone: interrupted.\n" : "\niozone test complete.\n");
 	if (sheet->invalid)
 		text_add(ret, "INVALID FOR PERFORMANCE: every block was checked\n");
 	if (sheet->throughput || !sheet->excel)
@@ -348,14 +353,31 @@ static bool was_told(const struct result *result, size_t index)
 	return false;
 }
 
+static bool is_in_banner(const struct finding *f)
+{
+	return strcmp(f->code, "iozone-note") == 0 || strcmp(f->code, "iozone-invalid") == 0;
+}
+
+/* With the record and the offset, where a finding has but the kind of error. */
+static void add_error(const struct result *result, struct text *ret)
+{
+	for (size_t i = 0; i < result->finding_count; i++) {
+		if (strcmp(result->findings[i].text, result->error_text) == 0)
+			return;
+	}
+	if (*result->error_text)
+		text_add(ret, "tare: error: %s\n", result->error_text);
+}
+
 void report_iozone_findings(const struct result *result, struct text *ret)
 {
+	add_error(result, ret);
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct finding *f = &result->findings[i];
 		const size_t count = count_of(result, f->code);
 
 		/* What was asked is in the banner. */
-		if (was_told(result, i) || strncmp(f->code, "iozone-", 7) == 0)
+		if (was_told(result, i) || is_in_banner(f))
 			continue;
 		text_add(ret, "tare: %s: %s%s%s: %s", severity_names[f->severity], f->code,
 			 *f->measurement ? ", " : "", f->measurement, f->text);

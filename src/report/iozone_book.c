@@ -19,8 +19,8 @@
 struct book {
 	void (*label)(struct book *book, uint32_t row, uint32_t column, const char *label);
 	void (*number)(struct book *book, uint32_t row, uint32_t column, double number);
-	struct text *text;		/* CSV, BIFF */
-	uint32_t row, column;		/* CSV: where the text is */
+	struct text *text;    /* CSV, BIFF */
+	uint32_t row, column; /* CSV: where the text is */
 	lxw_worksheet *sheet;
 };
 
@@ -144,7 +144,8 @@ static void write_table(struct book *book, const struct iozone_sheet *sheet)
 	char text[256];
 
 	snprintf(text, sizeof(text),
-		 "The top row is records sizes, the left column is file sizes, both in kB; values are "
+		 "The top row is records sizes, the left column is file sizes, both in kB; values "
+		 "are "
 		 "in %s%s",
 		 unit_name(sheet), sheet->invalid ? "; INVALID FOR PERFORMANCE" : "");
 	book->label(book, 2, 0, text);

@@ -417,7 +417,84 @@ static void deviation_is_the_samples(void)
 	sample_fio_done(&sample);
 }
 
-TESTS(TEST(keys_and_types_are_fios), TEST(a_group_is_merged_as_fio_merges), TEST(a_job_of_its_own),
+/*
+ * What programs read fio's JSON for, by their sources: fio-plot, PerfKitBenchmarker and one-line
+ * scripts. A name that were missing or of another type would break them.
+ */
+static void readers_find_what_they_look_for(void)
+{
+	static const struct {
+		const char *path;
+		json_type type;
+	} wanted[] = {
+		/* fio-plot: options of the job or global, per direction, latency shares */
+		{ "fio version", JSON_STRING },
+		{ "jobs/0/job options/iodepth", JSON_STRING },
+		{ "jobs/0/job options/numjobs", JSON_STRING },
+		{ "jobs/0/job options/bs", JSON_STRING },
+		{ "jobs/0/job options/rw", JSON_STRING },
+		{ "jobs/0/read/bw", JSON_INTEGER },
+		{ "jobs/0/read/iops", JSON_REAL },
+		{ "jobs/0/read/iops_stddev", JSON_REAL },
+		{ "jobs/0/read/lat_ns/mean", JSON_REAL },
+		{ "jobs/0/read/lat_ns/stddev", JSON_REAL },
+		{ "jobs/0/latency_ns/2", JSON_REAL },
+		{ "jobs/0/latency_us/1000", JSON_REAL },
+		{ "jobs/0/latency_ms/>=2000", JSON_REAL },
+		{ "jobs/0/usr_cpu", JSON_REAL },
+		{ "jobs/0/sys_cpu", JSON_REAL },
+		/* PerfKitBenchmarker */
+		{ "global options/group_reporting", JSON_STRING },
+		{ "jobs/0/jobname", JSON_STRING },
+		{ "jobs/0/write/io_bytes", JSON_INTEGER },
+		{ "jobs/0/write/bw_min", JSON_INTEGER },
+		{ "jobs/0/write/bw_max", JSON_INTEGER },
+		{ "jobs/0/write/bw_dev", JSON_REAL },
+		{ "jobs/0/write/bw_agg", JSON_REAL },
+		{ "jobs/0/write/bw_mean", JSON_REAL },
+		{ "jobs/0/write/clat_ns/min", JSON_INTEGER },
+		{ "jobs/0/write/clat_ns/max", JSON_INTEGER },
+		{ "jobs/0/write/clat_ns/mean", JSON_REAL },
+		{ "jobs/0/write/clat_ns/stddev", JSON_REAL },
+		{ "jobs/0/write/clat_ns/percentile/99.950000", JSON_INTEGER },
+		/* scripts */
+		{ "jobs/0/read/bw_bytes", JSON_INTEGER },
+		{ "jobs/0/read/clat_ns/percentile/99.000000", JSON_INTEGER },
+		{ "jobs/0/error", JSON_INTEGER },
+		{ "jobs/1/sync/lat_ns/mean", JSON_REAL },
+		{ "disk_util/0/util", JSON_REAL },
+	};
+	json_t *doc = document(false);
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		const json_t *value = at(doc, wanted[i].path);
+
+		if (!value || json_typeof(value) != wanted[i].type)
+			printf("# %s\n", wanted[i].path);
+		CHECK(value && json_typeof(value) == wanted[i].type);
+	}
+	json_decref(doc);
+}
+
+/* Cutters of lines know fio's layout: a member a line, blanks around the colon, six digits. */
+static void the_layout_is_fios(void)
+{
+	struct sample_fio sample;
+	struct text text = TEXT_INIT;
+
+	sample_fio_init(&sample);
+	report_fio_json(&sample.report, false, &text);
+	CHECK(strncmp(text.data, "{\n  \"fio version\" : \"fio-3.33", 29) == 0);
+	CHECK(strstr(text.data, "\n  \"jobs\" : [\n    {\n      \"jobname\" : \"clones\",\n"));
+	CHECK(strstr(text.data, "\n        \"bw\" : 700,\n        \"iops\" : 175.000000,\n"));
+	CHECK(strstr(text.data, "\n            \"99.000000\" : "));
+	CHECK(strstr(text.data, "\n      \"latency_window\" : 0\n    },\n    {\n"));
+	text_done(&text);
+	sample_fio_done(&sample);
+}
+
+TESTS(TEST(keys_and_types_are_fios), TEST(readers_find_what_they_look_for),
+      TEST(the_layout_is_fios), TEST(a_group_is_merged_as_fio_merges), TEST(a_job_of_its_own),
       TEST(options_are_as_written_and_completed), TEST(the_head_and_the_key_that_is_tares),
       TEST(a_disk_is_counted_once_for_what_ran_together), TEST(json_plus_adds_the_buckets), TEST(mixed_reporting_replaces_or_joins_the_directions),
       TEST(lists_of_percentiles_and_what_is_disabled), TEST(an_error_is_its_errno),

@@ -322,6 +322,9 @@ static bool blocked(struct trim_report *report)
 			  layer->name, layer->kind, layer->why);
 		add_half_open(report, i);
 		add_below(report, i);
+		if (!report->verdict.remedy[0])
+			judge_remedy(report, "none that tare knows of: another device, or another "
+					     "way to attach it");
 		return true;
 	}
 	return false;

@@ -156,9 +156,12 @@ static void walk_zvol(struct walk *walk, uint32_t index)
 {
 	struct trim_layer *layer = &walk->report->layers[index];
 
-	walk_settle(walk, index, "NO_SUPPORT", "announces no discard");
-	if (layer->capable == TRIM_UNKNOWN)
+	walk_settle(walk, index, "", "");
+	if (layer->capable == TRIM_UNKNOWN) {
 		walk_stop(layer, "NO_SUPPORT", "the volume announces no discard");
+		walk_remedy(layer, "see that the volume is not read only: zfs get readonly,"
+				   "volblocksize POOL/VOLUME");
+	}
 	trim_report_note(walk->report, "zvol-space", layer->name,
 			 "ZFS frees whole blocks of the volume only; judge by referenced, not by "
 			 "used, which holds the reservation and what snapshots keep");
@@ -189,8 +192,10 @@ static void walk_memory(struct walk *walk, uint32_t index)
 
 	layer->zeroes = TRIM_YES;
 	walk_settle(walk, index, "", "");
-	if (layer->capable == TRIM_UNKNOWN)
+	if (layer->capable == TRIM_UNKNOWN) {
 		walk_stop(layer, "NO_SUPPORT", "the device was set up without discard");
+		walk_remedy(layer, "set it up again with discard (null_blk: discard=1)");
+	}
 }
 
 /* Cards: whole erase units, which partitions made for hard disks miss. */
@@ -279,5 +284,8 @@ void walk_disk(struct walk *walk, uint32_t index)
 	if (layer->capable == TRIM_UNKNOWN && !layer->why[0])
 		walk_stop(layer, "NO_SUPPORT", "announces no discard");
 	note_default(walk, layer);
+	if (strstr(info->model, "VBOX"))
+		trim_report_note(walk->report, "virtualbox-block", layer->name,
+				 "VirtualBox frees whole aligned blocks of 1 MiB only");
 	free(info);
 }
