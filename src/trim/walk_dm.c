@@ -596,16 +596,6 @@ static void judge_other(struct dm *dm)
 			    dm->name, layer->kind);
 }
 
-/* Without its table, and with a name that says nothing: what it does with discards is not known. */
-static void judge_unread(struct dm *dm)
-{
-	walk_settle(dm->walk, dm->index, "NO_SUPPORT",
-		    "announces no discard, although all below do; why, its table tells, which only "
-		    "root may read");
-	if (strcmp(layer_of(dm)->reason, "NO_SUPPORT") == 0)
-		walk_remedy(layer_of(dm), "sudo dmsetup table %s     (tells what it is)", dm->name);
-}
-
 static const struct dm_rule {
 	const char *type;
 	void (*judge)(struct dm *dm);
@@ -621,7 +611,6 @@ static const struct dm_rule {
 	{ "clone", judge_cache },
 	{ "raid", judge_raid },
 	{ "verity", judge_verity },
-	{ "dm", judge_unread },
 };
 
 /* --- what it is --------------------------------------------------------------------------- */
