@@ -51,42 +51,6 @@ static void fail_queue(struct worker *w, int code)
 	w->finished = true;
 }
 
-/* An amount in whole requests is a number of them. */
-static void count_bytes(struct worker *w)
-{
-	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
-	    w->left_bytes % w->mix.length_bytes)
-		return;
-	if (w->left_bytes / w->mix.length_bytes < w->left_count)
-		w->left_count = w->left_bytes / w->mix.length_bytes;
-	w->left_bytes = WORK_UNLIMITED;
-}
-
-static uint64_t share_or_all(const struct worker *w, uint64_t amount, uint64_t granule)
-{
-	return amount ? worker_share(amount, w->index, w->work->workload->job_count, granule) :
-			WORK_UNLIMITED;
-}
-
-static void begin_limits(struct worker *w)
-{
-	const struct workload *workload = w->work->workload;
-
-	w->left_bytes = share_or_all(w, workload->io_size_bytes, workload->block_bytes);
-	w->left_count = share_or_all(w, workload->io_count, 1);
-	if (w->is_replay)
-		return;
-	if (!workload->io_size_bytes && !workload->io_count && w->work->end_ns == NEVER_NS) {
-		w->left_count = address_pass_count(&w->address);
-		if (w->left_count > 0)
-			return;
-		w->left_count = WORK_UNLIMITED;
-		w->left_bytes = worker_share(w->work->range.size_bytes, w->index,
-					     workload->job_count, workload->block_bytes);
-	}
-	count_bytes(w);
-}
-
 void worker_begin(struct worker *w)
 {
 	const struct work *work = w->work;
@@ -96,7 +60,7 @@ void worker_begin(struct worker *w)
 	w->think_until_ns = work->begin_ns;	/* a job of a group may start later than others */
 	w->left_bytes = w->left_count = WORK_UNLIMITED;
 	if (w->recorder.measuring)
-		begin_limits(w);
+		worker_begin_limits(w);
 	if (w->is_replay) {
 		player_begin(&w->player, work->start_ns);
 		w->think_until_ns = w->one_by_one ? work->start_ns + w->player.gap_ns : 0;
@@ -113,7 +77,7 @@ static void tick(struct worker *w, uint64_t now_ns)
 	/* The end puts off what was due. */
 	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
 		return;
-	begin_limits(w);
+	worker_begin_limits(w);
 	worker_forget_batches(w);
 	w->backlog_ns_max = 0;
 	worker_usage_begin(w);
