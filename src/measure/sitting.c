@@ -109,28 +109,50 @@ static int stopped(const struct session *s, struct err *err)
 	return session_stopped(s) ? err_set(err, -EINTR, "interrupted") : 0;
 }
 
+/* The first of the members is the one that is asked for. */
+static int measure_members(struct session *s, const struct member *members, uint32_t count,
+			   const struct measurement **ret, struct err *err)
+{
+	const size_t first = s->result->measurement_count;
+	const struct measurement *m;
+	char name[64];
+	int r = stopped(s, err);
+
+	if (r < 0)
+		return r;
+	phase_name(s, members[0].workload, name);
+	session_begin(s, name, first);
+	r = phase_measure(s, members, count, err);
+	if (r < 0)
+		return r;
+	m = &s->result->measurements[first];
+	session_end(s, m);
+	for (uint32_t i = 0; i < count; i++) {
+		if (m[i].ended_early)
+			return err_set(err, s->result->error_code, "%s", s->result->error_text);
+	}
+	*ret = m;
+	return stopped(s, err);
+}
+
 int sitting_measure(struct sitting *sitting, const struct workload *workload,
 		    const struct measurement **ret, struct err *err)
 {
-	struct session *s = &sitting->session;
-	const struct measurement *m;
-	char name[64];
-	int r;
+	const struct member member = { sitting->session.seats, workload, false };
 
-	r = stopped(s, err);
-	if (r < 0)
-		return r;
-	phase_name(s, workload, name);
-	session_begin(s, name, s->result->measurement_count);
-	r = phase_measure(s, &(struct member){ s->seats, workload, false }, 1, err);
-	if (r < 0)
-		return r;
-	m = &s->result->measurements[s->result->measurement_count - 1];
-	session_end(s, m);
-	if (m->ended_early)
-		return err_set(err, s->result->error_code, "%s", s->result->error_text);
-	*ret = m;
-	return stopped(s, err);
+	return measure_members(&sitting->session, &member, 1, ret, err);
+}
+
+int sitting_measure_beside(struct sitting *sitting, const struct workload *workload,
+			   const struct workload *other, const struct measurement **ret,
+			   struct err *err)
+{
+	const struct member members[] = {
+		{ sitting->session.seats, workload, false },
+		{ sitting->session.seats, other, false },
+	};
+
+	return measure_members(&sitting->session, members, 2, ret, err);
 }
 
 int sitting_step(struct sitting *sitting, const struct workload *workload, struct measurement *ret,

@@ -43,6 +43,14 @@ bool sitting_is_virtual(const struct sitting *sitting);
 int sitting_measure(struct sitting *sitting, const struct workload *workload,
 		    const struct measurement **ret, struct err *err);
 
+/*
+ * The same while another runs beside it, on the same target, each to its own end; both are in the
+ * result. *ret is what the first gave.
+ */
+int sitting_measure_beside(struct sitting *sitting, const struct workload *workload,
+			   const struct workload *other, const struct measurement **ret,
+			   struct err *err);
+
 /* The same without a place in the result: to change the state, or as one of very many. */
 int sitting_step(struct sitting *sitting, const struct workload *workload, struct measurement *ret,
 		 struct err *err);

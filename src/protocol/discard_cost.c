@@ -4,9 +4,9 @@
  * discard-cost - what sending discards costs: how long one takes by its size, of what is written
  * and of what is discarded already; and what readers feel while discards go by.
  *
- * The engine does one workload at a time, so the readers' requests have the discards' size: of
- * ten requests one is a discard. Reads alone are the control. What a file system makes of its
- * deletes is not asked here.
+ * Readers ask for 4 KiB at random in one part of the drive while another part is discarded, in
+ * pieces of one size: one by one over some seconds, as a file system does whose mount discards
+ * (online); all at once, one behind the other, as fstrim does (batched); not at all (control).
  */
 
 #include <errno.h>
@@ -19,10 +19,12 @@
 
 #define REQUESTS 64 /* of each size, as far as they fit */
 #define PART_SHARE 0.25
-#define READ_REQUESTS 2000
-#define READ_PLACES_MIN 100
+#define READ_BYTES (4 * KIB)
 #define READ_DEPTH 4
-#define READ_PPM 900000
+#define DISCARDS 200 /* beside readers, as far as they fit */
+#define DISCARDS_MIN 8
+#define READ_NS (2 * SECOND_NS)
+#define SETTLE_NS (200 * MILLISECOND_NS) /* what the fill left in buffers */
 
 /* Limits (protocols.md section 10; ours). */
 #define CHEAP_MAX 1.2 /* of the readers' p99 */
@@ -31,14 +33,15 @@
 static const uint64_t sizes[] = {
 	4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB,
 };
-static const uint64_t read_sizes[] = { 4 * KIB, 64 * KIB, MIB };
+static const uint64_t read_sizes[] = { 4 * KIB, 64 * KIB, MIB, 16 * MIB };
 #define READ_SIZES ARRAY_COUNT(read_sizes)
 
 struct discard_cost {
 	struct kit *kit;
 	uint64_t part_bytes;
 	uint64_t stall_ns;  /* the longest anybody waited */
-	double worst_ratio; /* of the readers' p99 with and without */
+	double worst_ratio; /* of the readers' p99 with and without, online */
+	double batched_ratio; /* the same, all discarded at once */
 	uint64_t worst_size;
 };
 
@@ -101,67 +104,109 @@ static int run_size(struct discard_cost *d, uint64_t size, struct err *err)
 	return r == 0 ? discard(d, size, bytes, true, err) : r;
 }
 
-/* Random reads in what is written, alone or with discards among them. */
-static int read_beside(struct discard_cost *d, uint64_t size, bool with, struct protocol_cell *ret,
-		       struct err *err)
+enum manner { ALONE, ONLINE, BATCHED };
+
+/* In the second part of the drive; the first is discarded. */
+static struct workload readers(const struct discard_cost *d, const char *name)
 {
 	struct cell_plan plan = {
-		.rw = with ? RW_RANDRW : RW_RANDREAD,
-		.read_ppm = READ_PPM,
-		.block_bytes = size,
+		.rw = RW_RANDREAD,
+		.block_bytes = READ_BYTES,
 		.depth_count = READ_DEPTH,
-		.size_bytes = d->part_bytes / size * size,
+		.offset_bytes = d->part_bytes,
+		.size_bytes = d->part_bytes,
 		.repeat = true,
-		.io_bytes = READ_REQUESTS * size,
+		.runtime_ns = READ_NS,
+		.ramp_ns = SETTLE_NS,
 	};
-	const uint64_t places = d->part_bytes / size;
-	char text[UNITS_TEXT_BYTES];
-	struct workload w;
-	int r;
 
-	/* A tenth of all places is discarded at most: reads of what is gone are no reads. */
-	plan.io_bytes = (places < READ_REQUESTS ? places : READ_REQUESTS) * size;
-
-	units_format_bytes(size, text);
-	snprintf(plan.name, sizeof(plan.name), "read %s%s", text, with ? ", discards beside" : "");
-	w = kit_workload(d->kit, &plan);
-	if (with)
-		w.trim_ppm = PPM;
-	r = kit_anchor(d->kit, err);
-	if (r == 0)
-		r = fill(d, d->part_bytes, plan.name, err);
-	return r == 0 ? kit_run(d->kit, &w, true, ret, err) : r;
+	snprintf(plan.name, sizeof(plan.name), "%s", name);
+	return kit_workload(d->kit, &plan);
 }
 
-static int run_readers(struct discard_cost *d, uint64_t size, struct err *err)
+static struct workload discards(const struct discard_cost *d, uint64_t size, enum manner manner)
 {
-	struct protocol_cell alone, beside;
+	const uint64_t fit = d->part_bytes / size;
+	const uint64_t count = fit < DISCARDS ? fit : DISCARDS;
+	struct cell_plan plan = {
+		.name = "discards beside",
+		.rw = RW_TRIM,
+		.block_bytes = size,
+		.depth_count = 1,
+		.size_bytes = count * size,
+	};
+	struct workload w = kit_workload(d->kit, &plan);
+
+	w.start_delay_ns = SETTLE_NS;
+	if (manner == ONLINE) {
+		w.rate_iops = count * SECOND_NS / READ_NS;
+		w.depth_count = 32; /* who is late does not keep the next one back */
+	}
+	return w;
+}
+
+static int read_beside(struct discard_cost *d, uint64_t size, enum manner manner,
+		       struct protocol_cell *ret, struct err *err)
+{
+	static const char *const words[] = { "alone", "discards online", "discards batched" };
+	struct workload w, other = discards(d, size, manner);
+	char name[64], text[UNITS_TEXT_BYTES];
+	int r = kit_anchor(d->kit, err);
+
+	snprintf(name, sizeof(name), "read, %s of %s", words[manner],
+		 units_format_bytes(size, text));
+	if (r == 0)
+		r = fill(d, 2 * d->part_bytes, name, err);
+	if (r < 0)
+		return r;
+	w = readers(d, manner == ALONE ? words[ALONE] : name);
+	if (manner == ALONE)
+		return kit_run(d->kit, &w, true, ret, err);
+	return kit_run_beside(d->kit, &w, &other, ret, err);
+}
+
+/* Of the readers, with and without. */
+static double tell(struct discard_cost *d, uint64_t size, enum manner manner,
+		   const struct protocol_cell *alone, const struct protocol_cell *beside)
+{
+	static const char *const words[] = { "", "online", "batched" };
+	const double ratio =
+		(double)beside->latency_ns_p99 / fmax(1, (double)alone->latency_ns_p99);
 	char text[UNITS_TEXT_BYTES], name[64];
+
+	units_format_bytes(size, text);
+	snprintf(name, sizeof(name), "reads, p99, %s discards of %s", words[manner], text);
+	kit_evidence(d->kit, name, "ns", (double)beside->latency_ns_p99);
+	snprintf(name, sizeof(name), "reads, longest, %s discards of %s", words[manner], text);
+	kit_evidence(d->kit, name, "ns", (double)beside->latency_ns_max);
+	if (beside->latency_ns_max > STALL_NS && alone->latency_ns_max <= STALL_NS &&
+	    beside->latency_ns_max > d->stall_ns)
+		d->stall_ns = beside->latency_ns_max;
+	return ratio;
+}
+
+static int run_readers(struct discard_cost *d, uint64_t size, const struct protocol_cell *alone,
+		       struct err *err)
+{
+	struct protocol_cell online, batched;
 	double ratio;
 	int r;
 
-	if (d->part_bytes / size < READ_PLACES_MIN)
+	if (d->part_bytes / size < DISCARDS_MIN)
 		return 0;
-	r = read_beside(d, size, false, &alone, err);
+	r = read_beside(d, size, ONLINE, &online, err);
 	if (r == 0)
-		r = read_beside(d, size, true, &beside, err);
+		r = read_beside(d, size, BATCHED, &batched, err);
 	if (r < 0 || d->kit->forecasting)
 		return r;
-	units_format_bytes(size, text);
-	snprintf(name, sizeof(name), "reads of %s, p99 alone", text);
-	kit_evidence(d->kit, name, "ns", (double)alone.latency_ns_p99);
-	snprintf(name, sizeof(name), "reads of %s, p99 with discards", text);
-	kit_evidence(d->kit, name, "ns", (double)beside.latency_ns_p99);
-	snprintf(name, sizeof(name), "reads of %s, longest with discards", text);
-	kit_evidence(d->kit, name, "ns", (double)beside.latency_ns_max);
-	ratio = (double)beside.latency_ns_p99 / fmax(1, (double)alone.latency_ns_p99);
+	ratio = tell(d, size, ONLINE, alone, &online);
 	if (ratio > d->worst_ratio) {
 		d->worst_ratio = ratio;
 		d->worst_size = size;
 	}
-	if (beside.latency_ns_max > STALL_NS && alone.latency_ns_max <= STALL_NS &&
-	    beside.latency_ns_max > d->stall_ns)
-		d->stall_ns = beside.latency_ns_max;
+	ratio = tell(d, size, BATCHED, alone, &batched);
+	if (ratio > d->batched_ratio)
+		d->batched_ratio = ratio;
 	return 0;
 }
 
@@ -169,7 +214,8 @@ static void judge(const struct discard_cost *d)
 {
 	char text[UNITS_TEXT_BYTES];
 
-	kit_evidence(d->kit, "readers' p99, worst", "x", d->worst_ratio);
+	kit_evidence(d->kit, "readers' p99, worst, online", "x", d->worst_ratio);
+	kit_evidence(d->kit, "readers' p99, worst, batched", "x", d->batched_ratio);
 	if (d->stall_ns)
 		kit_verdict(d->kit, "stalls", "Readers wait up to %s beside discards",
 			    units_format_latency((double)d->stall_ns, text));
@@ -177,14 +223,16 @@ static void judge(const struct discard_cost *d)
 		kit_verdict(d->kit, "cheap", "Readers hardly feel discards");
 	else
 		kit_verdict(d->kit, "noticeable",
-			    "Beside discards of %s the readers' p99 is %.1f times "
-			    "as long",
-			    units_format_bytes(d->worst_size, text), d->worst_ratio);
+			    "Beside online discards of %s the readers' p99 is %.1f times as long, "
+			    "beside batched ones up to %.1f times",
+			    units_format_bytes(d->worst_size, text), d->worst_ratio,
+			    d->batched_ratio);
 }
 
 static int run_discard_cost(struct kit *kit, struct err *err)
 {
 	struct discard_cost d = { .kit = kit, .part_bytes = kit_share(kit, PART_SHARE, MIB) };
+	struct protocol_cell alone = { 0 };
 	int r = 0;
 
 	if (!kit_discards(kit))
@@ -192,27 +240,29 @@ static int run_discard_cost(struct kit *kit, struct err *err)
 			       sitting_target(kit->sitting)->spec);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(sizes); i++)
 		r = run_size(&d, sizes[i], err);
+	if (r == 0)
+		r = read_beside(&d, read_sizes[0], ALONE, &alone, err);
 	for (size_t i = 0; r == 0 && i < READ_SIZES; i++)
-		r = run_readers(&d, read_sizes[i], err);
+		r = run_readers(&d, read_sizes[i], &alone, err);
 	if (r < 0 || kit->forecasting)
 		return r;
 	judge(&d);
-	kit_note(kit,
-		 "readers' requests are as large as the discards beside them; discards of file "
-		 "systems (online, batched) are not asked");
+	if (!d.kit->is_virtual)
+		kit_note(kit, "discards are the drive's own; what a mounted file system makes of its "
+			      "deletes is tare trim's to say");
 	return 0;
 }
 
 const struct protocol protocol_discard_cost = {
 	.name = "discard-cost",
 	.summary = "how long discards take by size, and what readers feel of them",
-	.description = "Discards of 4 KiB to 1 GiB, of what is written and of what is discarded "
-		       "already; then "
-		       "random reads alone, and with one discard of the same size among ten "
-		       "requests. Uses a "
-		       "quarter of the drive.\n\n"
-		       "Verdicts: cheap (readers' p99 below 1.2 times), noticeable, stalls (above "
-		       "100 ms).",
+	.description =
+		"Discards of 4 KiB to 1 GiB, of what is written and of what is discarded already; "
+		"then random 4 KiB reads in another part of the drive: alone, beside discards that "
+		"come one by one (online), and beside all of them at once (batched), by size. Uses "
+		"half of the drive.\n\n"
+		"Verdicts: cheap (readers' p99 below 1.2 times beside online discards), noticeable, "
+		"stalls (above 100 ms).",
 	.writes = true,
 	.run = run_discard_cost,
 };

@@ -209,15 +209,23 @@ static void count(struct kit *kit, const struct workload *w, const struct protoc
 	kit->outcome->read_bytes += cell->bytes - (uint64_t)written;
 }
 
-static int do_cell(struct kit *kit, const struct workload *w, bool in_result,
-		   struct protocol_cell *ret, struct err *err)
+/* What is done for a cell. */
+struct cell_run {
+	const struct workload *workload, *other; /* other: beside it; NULL = alone */
+	bool in_result;
+};
+
+static int do_cell(struct kit *kit, const struct cell_run *run, struct protocol_cell *ret,
+		   struct err *err)
 {
+	const struct workload *w = run->workload;
 	const struct measurement *kept;
 	struct measurement m;
 	int r;
 
-	if (in_result) {
-		r = sitting_measure(kit->sitting, w, &kept, err);
+	if (run->in_result) {
+		r = run->other ? sitting_measure_beside(kit->sitting, w, run->other, &kept, err) :
+				 sitting_measure(kit->sitting, w, &kept, err);
 		if (r == 0)
 			cell_of(w->name, kept, ret);
 		return r;
@@ -242,20 +250,20 @@ static int take(struct kit *kit, const char *name, struct protocol_cell *ret, st
 	return r;
 }
 
-int kit_run(struct kit *kit, const struct workload *w, bool in_result, struct protocol_cell *ret,
-	    struct err *err)
+static int run_cell(struct kit *kit, const struct cell_run *run, struct protocol_cell *ret,
+		    struct err *err)
 {
 	struct protocol_cell room, *cell = ret ? ret : &room;
 	int r;
 
 	kit->cell_index++;
-	r = take(kit, w->name, cell, err);
+	r = take(kit, run->workload->name, cell, err);
 	if (r < 0)
 		return r;
 	if (r == 0 && kit->forecasting) {
-		forecast_cell(kit, w, cell);
+		forecast_cell(kit, run->workload, cell);
 	} else if (r == 0) {
-		r = do_cell(kit, w, in_result, cell, err);
+		r = do_cell(kit, run, cell, err);
 		if (r == 0)
 			r = checkpoint_add(kit->checkpoint, cell, err);
 		if (r < 0)
@@ -263,9 +271,21 @@ int kit_run(struct kit *kit, const struct workload *w, bool in_result, struct pr
 		kit->has_gap = false;
 	}
 	add_cell(kit, cell);
-	count(kit, w, cell);
+	count(kit, run->workload, cell);
 	kit->outcome->total_ns += cell->duration_ns;
 	return 0;
+}
+
+int kit_run(struct kit *kit, const struct workload *w, bool in_result, struct protocol_cell *ret,
+	    struct err *err)
+{
+	return run_cell(kit, &(struct cell_run){ w, NULL, in_result }, ret, err);
+}
+
+int kit_run_beside(struct kit *kit, const struct workload *workload, const struct workload *other,
+		   struct protocol_cell *ret, struct err *err)
+{
+	return run_cell(kit, &(struct cell_run){ workload, other, true }, ret, err);
 }
 
 int kit_measure(struct kit *kit, const struct cell_plan *plan, struct protocol_cell *ret,

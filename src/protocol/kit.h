@@ -59,6 +59,9 @@ int kit_step(struct kit *kit, const struct cell_plan *plan, struct protocol_cell
 /* Any workload, for what a cell_plan cannot say (mixes of sizes, distributions). */
 int kit_run(struct kit *kit, const struct workload *workload, bool in_result,
 	    struct protocol_cell *ret, struct err *err);
+/* Measured while the other runs beside it; the cell is of the first alone. */
+int kit_run_beside(struct kit *kit, const struct workload *workload, const struct workload *other,
+		   struct protocol_cell *ret, struct err *err);
 struct workload kit_workload(const struct kit *kit, const struct cell_plan *plan);
 
 int kit_idle(struct kit *kit, const char *name, uint64_t idle_ns, struct err *err);
