@@ -22,6 +22,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -80,6 +81,8 @@ def main(cases):
     """Runs cases(tap, machine class); a machine that cannot be had is one skipped test."""
     tap = Tap()
     began = time.monotonic()
+    # So that machines and files go also when a test is stopped for being late.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
     try:
         cases(tap)
     except Missing as missing:
