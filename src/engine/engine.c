@@ -241,6 +241,9 @@ static void add_worker(struct measurement *m, const struct worker *w)
 	if (w->transaction_ns_max > m->transaction_ns_max)
 		m->transaction_ns_max = w->transaction_ns_max;
 	m->punted_count += w->punted_count;
+	/* Of several workers the one that got least far. */
+	if (w->search.is_found && (!m->depth_found || w->search.depth_count < m->depth_found))
+		m->depth_found = w->search.depth_count;
 	m->unserved_count += w->unserved_count;
 	if (w->is_replay)
 		add_replayed(m, w);

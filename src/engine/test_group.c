@@ -73,6 +73,26 @@ static void jobs_run_at_the_same_time(void)
 	pair_done(&p);
 }
 
+static void a_search_ends_where_it_found_its_depth(void)
+{
+	struct pair p;
+
+	pair_init(&p);
+	/* Every request takes 1 ms: the deepest queue does, and no queue does. */
+	for (int i = 0; i < 2; i++) {
+		p.workloads[i].depth_count = 16;
+		p.workloads[i].latency_window_ns = 20 * MS;
+		p.workloads[i].latency_target_ns = i == 0 ? 1 * MS : MS / 2;
+		p.workloads[i].latency_run = i == 1;
+	}
+	pair_run(&p);
+	CHECK_EQ(p.m[0].depth_found, 16);
+	CHECK_NEAR(p.m[0].duration_ns, 21 * MS, 2 * MS);
+	CHECK_EQ(p.m[1].depth_found, 1);
+	CHECK_EQ(p.m[1].duration_ns, SECOND_NS);
+	pair_done(&p);
+}
+
 static void a_flow_keeps_its_proportion(void)
 {
 	struct pair p;
@@ -305,6 +325,7 @@ static void a_group_without_a_start_is_over_at_its_end(void)
 }
 
 TESTS(TEST(jobs_run_at_the_same_time),
+      TEST(a_search_ends_where_it_found_its_depth),
       TEST(a_flow_keeps_its_proportion),
       TEST(a_flow_goes_on_without_who_is_done), TEST(flows_of_other_ids_are_free),
       TEST(the_same_seeds_give_the_same_requests),

@@ -328,6 +328,7 @@ static void record(struct worker *w, const struct worker_slot *slot, uint64_t en
 
 	const uint64_t latency_ns = end_ns - (w->open_loop ? slot->intended_ns : slot->submit_ns);
 
+	search_add(&w->search, slot->submit_ns, latency_ns);
 	if (__builtin_expect(latency_ns > w->latency_ns_max, 0))
 		too_slow(w, slot, latency_ns);
 	/* An open loop's requests belong to the time they were meant for. */
@@ -551,6 +552,8 @@ static uint64_t next_start_ns(const struct worker *w)
 {
 	if (w->draining || w->free_count == 0 || w->left_count == 0 || w->left_bytes == 0)
 		return NEVER_NS;
+	if (in_flight(w) >= w->search.depth_count)
+		return NEVER_NS;
 	if (w->is_replay && (!w->player.has_next ||
 			     (w->flush_waits && w->player.next.kind == IO_FSYNC && in_flight(w))))
 		return NEVER_NS;
@@ -637,6 +640,8 @@ static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
 
 static void check_over(struct worker *w, uint64_t now_ns)
 {
+	if (search_step(&w->search, now_ns) && !w->work->workload->latency_run)
+		w->left_count = 0;
 	if (w->draining || !is_over(w, now_ns))
 		return;
 	w->draining = true;
@@ -697,9 +702,9 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->lines.lines && !w->is_replay && !work->flow && !w->open_loop &&
-	       w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each &&
-	       !w->tap &&
+	return !w->lines.lines && !w->is_replay && !work->flow && !w->search.target_ns &&
+	       !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
+	       !w->sync_each && !w->tap &&
 	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }

@@ -22,6 +22,7 @@
 #include "engine/pace.h"
 #include "engine/player.h"
 #include "engine/recorder.h"
+#include "engine/search.h"
 #include "engine/tap.h"
 #include "engine/verify.h"
 
@@ -123,6 +124,7 @@ struct worker {
 	uint32_t *sync_tags;		/* done by half: writes to be synced, trims to be written */
 	uint32_t sync_tag_count;
 	struct flow_part flow;
+	struct search search;		/* of a depth that answers in time */
 	bool is_ahead;			/* of its flow: nothing starts before others have */
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */

@@ -199,6 +199,7 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 			return err_set(err, -ENOMEM, "no memory for progress");
 	}
 	init_syncs(w);
+	search_init(&w->search, workload);
 	r = init_draws(w, err);
 	if (r == 0)
 		r = allocate(w, err);

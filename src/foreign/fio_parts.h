@@ -49,6 +49,7 @@ struct fio_builder {
 	struct fio_place *places; /* owned */
 	size_t place_count;
 	uint32_t thread_count;
+	uint32_t unknown_count; /* options of no known name */
 };
 
 /* A problem or note of a job, at the place of the option by its row's name ("" = the section). */

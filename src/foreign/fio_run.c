@@ -413,6 +413,22 @@ static void set_max_latency(struct fio_clone *clone)
 	clone->workload->latency_ns_max = least_ns;
 }
 
+static void set_search(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+
+	if (!o->latency_target_ns)
+		return;
+	w->latency_target_ns = o->latency_target_ns;
+	w->latency_ppm = (uint32_t)(o->latency_percentile * (PPM / 100.0) + 0.5);
+	w->latency_run = o->latency_run;
+	if (o->latency_window_ns)
+		w->latency_window_ns = o->latency_window_ns;
+	if (!w->latency_ppm || w->latency_ppm > PPM)
+		fio_problem(clone->b, clone->job, "latency_percentile", "is not from 0.0001 to 100");
+}
+
 void fio_set_pace(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
@@ -431,11 +447,11 @@ void fio_set_pace(struct fio_clone *clone)
 		w->flow_weight = (uint32_t)o->flow;
 	w->flow_id = o->flow ? (uint32_t)o->flow_id : 0;
 	set_max_latency(clone);
-	if (o->latency_target_ns)
-		fio_problem(clone->b, clone->job, "latency_target",
-			    "is not supported; give iodepth, or rate_iops and look at the latency");
+	set_search(clone);
 	if (o->read_iolog)
-		fio_problem(clone->b, clone->job, "read_iolog", "is not supported");
+		fio_problem(clone->b, clone->job, "read_iolog",
+			    "is not supported in a job; tare replay plays traces");
 	if (o->write_iolog)
-		fio_problem(clone->b, clone->job, "write_iolog", "is not supported");
+		fio_problem(clone->b, clone->job, "write_iolog",
+			    "is not supported in a job; tare record records traces");
 }

@@ -185,6 +185,7 @@ void fio_source_assign(struct fio_source *source, struct fio_section *section,
 /* A file being read; the section may be that of the file that includes it. */
 struct reading {
 	struct fio_source *source;
+	const struct reading *outer; /* of the file that includes this one; NULL */
 	const char *path;
 	size_t section; /* index + 1; 0 = none yet */
 	uint32_t depth; /* of includes; sections stand at 0 only */
@@ -211,6 +212,15 @@ static int read_file(struct reading *reading, struct err *err)
 	return r;
 }
 
+/* A file that includes itself, by others or not, would never end. */
+static bool is_open(const struct reading *reading, const char *path)
+{
+	for (; reading; reading = reading->outer)
+		if (strcmp(reading->path, path) == 0)
+			return true;
+	return false;
+}
+
 /* In the working directory, then beside the file that includes it. */
 static void read_include(struct reading *reading, const char *name, const struct place *place)
 {
@@ -226,7 +236,12 @@ static void read_include(struct reading *reading, const char *name, const struct
 			   FIO_INCLUDE_DEPTH);
 		return;
 	}
+	if (is_open(reading, name)) {
+		fio_remark(source->problems, place, "include: %.200s includes itself", name);
+		return;
+	}
 	inner.depth++;
+	inner.outer = reading;
 	inner.path = keep_file(source, name);
 	r = read_file(&inner, &err);
 	if (r == -ENOENT && slash && *name != '/') {

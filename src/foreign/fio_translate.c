@@ -70,6 +70,9 @@ static void take_item(struct fio_builder *b, struct fio_job_options *options,
 	const char *nearest;
 	struct err err;
 
+	/* Beyond what is told the rest need not be known. */
+	if (!row && b->unknown_count++ > FIO_REMARKS_MAX)
+		return;
 	if (!row) {
 		nearest = fio_row_nearest(item->name);
 		fio_remark(&b->t->problems, &place, "no option '%.64s'%s%s%s", item->name,

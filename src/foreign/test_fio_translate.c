@@ -456,7 +456,7 @@ static void included_files_are_fragments(void)
 	CHECK_EQ(work(&t, 0)->depth_count, 8);
 	CHECK(work(&t, 0)->direct);
 	fio_translation_done(&t);
-	refused("include=loop.inc", "loop.inc:1:1: include: more than 16 files deep");
+	refused("include=loop.inc", "loop.inc:1:1: include: loop.inc includes itself");
 	refused("include section.inc", "section.inc:1:1: a section in an included file");
 	refused("include gone.inc", ":4:1: include: gone.inc: no such job file");
 }
@@ -652,6 +652,14 @@ static void limits_are_kept(void)
 	CHECK_EQ(work(&t, 0)->think_ns, 2 * MILLISECOND_NS);
 	CHECK_EQ(work(&t, 0)->think_spin_ns, 500 * MICROSECOND_NS);
 	CHECK_EQ(work(&t, 0)->think_count, 4);
+	fio_translation_done(&t);
+	CHECK_EQ(TRANSLATE(&t, "@[l]\nioengine=libaio\niodepth=32\nsize=1m\nlatency_target=500000\n"
+			       "latency_window=2s\nlatency_percentile=99.9\nlatency_run=1\n"),
+		 0);
+	CHECK_EQ(work(&t, 0)->latency_target_ns, SECOND_NS / 2);
+	CHECK_EQ(work(&t, 0)->latency_window_ns, 2 * SECOND_NS);
+	CHECK_EQ(work(&t, 0)->latency_ppm, 999000);
+	CHECK(work(&t, 0)->latency_run);
 	fio_translation_done(&t);
 	/* A pair has one size, and both of it count the size. */
 	CHECK_EQ(

@@ -168,6 +168,14 @@ const struct field workload_fields[] = {
 	  .help = "requests of this measurement to those of its group's others with a flow" },
 	{ .name = "flow-id", U32(flow_id, UNIT_COUNT, 0, UINT32_MAX), .group = GROUP,
 	  .help = "flows of different ids have nothing to do with each other" },
+	{ .name = "latency-target", U64(latency_target_ns, UNIT_NS, 0, DAYS_NS(1)), .group = GROUP,
+	  .help = "search for the deepest queue, up to iodepth, that answers within this time" },
+	{ .name = "latency-window", U64(latency_window_ns, UNIT_NS, 1, DAYS_NS(1)), .preset = "5s",
+	  .group = GROUP, .help = "time for which each depth is tried" },
+	{ .name = "latency-percentile", U32(latency_ppm, UNIT_PPM, 1, PPM), .preset = "100%",
+	  .group = GROUP, .help = "share of requests that must be within latency-target" },
+	{ .name = "latency-run", BOOL(latency_run), .preset = "0", .group = GROUP,
+	  .help = "go on at the depth that was found, instead of ending there" },
 #undef GROUP
 #define GROUP "Data"
 	{ .name = "data", ENUM(data, data_choices), .preset = "random", .group = GROUP,

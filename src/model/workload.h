@@ -141,6 +141,10 @@ struct workload {
 	uint32_t burst_count;		/* open loop: requests that arrive together; 0, 1 = singly */
 	uint32_t flow_weight;		/* requests to those of the group's others of flow_id; 0 = free */
 	uint32_t flow_id;
+	uint64_t latency_target_ns;	/* the deepest queue is searched that answers in it; 0 = none */
+	uint64_t latency_window_ns;	/* for which each depth is tried */
+	uint32_t latency_ppm;		/* share of requests that must */
+	bool latency_run;		/* goes on at the depth found, else it ends there */
 
 	/* data */
 	uint32_t data;			/* enum workload_data */

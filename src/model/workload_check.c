@@ -187,6 +187,13 @@ static int check_time(const struct workload *w, struct err *err)
 		return err_set(err, -EINVAL, "rate-period needs rate-iops");
 	if (!w->flow_weight && w->flow_id)
 		return err_set(err, -EINVAL, "flow-id needs flow");
+	if (w->latency_target_ns && (w->rate_iops || w->lines.count))
+		return err_set(err, -EINVAL,
+			       "latency-target searches the depth of a closed loop: leave out %s",
+			       w->rate_iops ? "rate-iops" : "access-lines");
+	if (!w->latency_target_ns && (w->latency_run || w->latency_ppm != PPM))
+		return err_set(err, -EINVAL, "%s needs latency-target",
+			       w->latency_run ? "latency-run" : "latency-percentile");
 	if (w->rate_iops && w->think_ns)
 		return err_set(err, -EINVAL,
 			       "thinktime and rate-iops exclude each other: a pause would break the "

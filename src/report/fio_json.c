@@ -223,6 +223,17 @@ static json_t *steady_json(const struct fio_stat *stat, const struct fio_entry *
 	return ret;
 }
 
+/* In microseconds, as fio has times. */
+static void put_search(json_t *ret, const struct measurement *m)
+{
+	const struct workload *w = &m->workload;
+
+	json_put_u64(ret, "latency_depth", m->depth_found ? m->depth_found : w->depth_count);
+	json_put_u64(ret, "latency_target", w->latency_target_ns / 1000);
+	json_put_real(ret, "latency_percentile", w->latency_target_ns ? w->latency_ppm / 1e4 : 100);
+	json_put_u64(ret, "latency_window", w->latency_target_ns ? w->latency_window_ns / 1000 : 0);
+}
+
 static json_t *entry_json(const struct fio_stat *stat, const struct fio_entry *entry, bool bins)
 {
 	const struct fio_job *job = entry->job;
@@ -242,10 +253,7 @@ static json_t *entry_json(const struct fio_stat *stat, const struct fio_entry *e
 		json_put_u64(ret, "total_err", entry->error_count);
 		json_put_u64(ret, "first_error", (uint64_t)entry->error);
 	}
-	json_put_u64(ret, "latency_depth", entry->first->workload.depth_count);
-	json_put_u64(ret, "latency_target", 0);
-	json_put_real(ret, "latency_percentile", 100);
-	json_put_u64(ret, "latency_window", 0);
+	put_search(ret, entry->first);
 	if (job->description)
 		json_put_text(ret, "desc", job->description);
 	if (job->steadystate_text)

@@ -317,6 +317,9 @@ void sample_open_loop(struct result *ret)
 		.burst_count = 1,
 	};
 	m->transaction_count = 8600;
+	m->depth_found = 11;
+	m->workload.latency_target_ns = 500 * MILLISECOND_NS;
+	m->workload.latency_ppm = 999000;
 	m->transaction_ns = 8600 * 71000ull;
 	m->transaction_ns_max = 900000;
 	m->depth_mean = 3.25;

@@ -152,6 +152,7 @@ static void add_replay(const struct measurement *m, const struct report_style *s
 static void add_queue(const struct measurement *m, const struct report_style *style,
 		      struct text *ret)
 {
+	char share[UNITS_TEXT_BYTES], target[UNITS_TEXT_BYTES];
 	struct text depth = TEXT_INIT;
 
 	add_line(ret, style, "queue", "%s", m->queue_mode[0] ? m->queue_mode : m->engine);
@@ -164,6 +165,10 @@ static void add_queue(const struct measurement *m, const struct report_style *st
 			 m->wait_count);
 	add_line(ret, style, "depth", "%s", text_string(&depth));
 	text_done(&depth);
+	if (m->depth_found)
+		add_line(ret, style, "found", "depth %" PRIu32 " is the deepest with %s within %s",
+			 m->depth_found, units_format_ppm(m->workload.latency_ppm, share),
+			 units_format_latency((double)m->workload.latency_target_ns, target));
 }
 
 static void add_cpu(const struct measurement *m, const struct report_style *style,
