@@ -191,6 +191,17 @@ static void put_cpu(json_t *ret, const struct fio_entry *entry)
 	json_put_u64(ret, "minf", entry->minor_fault_count);
 }
 
+/* In microseconds, as fio has times. */
+static void put_search(json_t *ret, const struct measurement *m)
+{
+	const struct workload *w = &m->workload;
+
+	json_put_u64(ret, "latency_depth", m->depth_found ? m->depth_found : w->depth_count);
+	json_put_u64(ret, "latency_target", w->latency_target_ns / 1000);
+	json_put_real(ret, "latency_percentile", w->latency_target_ns ? w->latency_ppm / 1e4 : 100);
+	json_put_u64(ret, "latency_window", w->latency_target_ns ? w->latency_window_ns / 1000 : 0);
+}
+
 static json_t *integers_json(const double *values, size_t count)
 {
 	json_t *ret = json_array();
@@ -221,17 +232,6 @@ static json_t *steady_json(const struct fio_stat *stat, const struct fio_entry *
 	json_put(ret, "data", data);
 	fio_steady_done(&steady);
 	return ret;
-}
-
-/* In microseconds, as fio has times. */
-static void put_search(json_t *ret, const struct measurement *m)
-{
-	const struct workload *w = &m->workload;
-
-	json_put_u64(ret, "latency_depth", m->depth_found ? m->depth_found : w->depth_count);
-	json_put_u64(ret, "latency_target", w->latency_target_ns / 1000);
-	json_put_real(ret, "latency_percentile", w->latency_target_ns ? w->latency_ppm / 1e4 : 100);
-	json_put_u64(ret, "latency_window", w->latency_target_ns ? w->latency_window_ns / 1000 : 0);
 }
 
 static json_t *entry_json(const struct fio_stat *stat, const struct fio_entry *entry, bool bins)
