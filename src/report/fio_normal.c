@@ -215,6 +215,7 @@ static void add_issued(const struct fio_entry *entry, struct text *ret)
 {
 	const struct fio_direction *d = entry->directions;
 	const bool mixed = entry->job->unified == FIO_UNIFIED_MIXED;
+	const struct workload *w = &entry->first->workload;
 
 	text_add(ret, "     issued rwts: total=%llu,%llu,%llu,%llu short=0,0,0,0 dropped=0,0,0,0\n",
 		 (unsigned long long)(mixed ? d[FIO_MIXED].count : d[FIO_READ].count),
@@ -225,8 +226,12 @@ static void add_issued(const struct fio_entry *entry, struct text *ret)
 		text_add(ret, "     errors    : total=%llu, first_error=%d/<%s>\n",
 			 (unsigned long long)entry->error_count, entry->error,
 			 strerror(entry->error));
-	text_add(ret, "     latency   : target=0, window=0, percentile=100.00%%, depth=%u\n",
-		 entry->first->workload.depth_count);
+	text_add(ret, "     latency   : target=%llu, window=%llu, percentile=%.2f%%, depth=%u\n",
+		 (unsigned long long)(w->latency_target_ns / MICROSECOND_NS),
+		 (unsigned long long)(w->latency_target_ns ? w->latency_window_ns / MICROSECOND_NS :
+							     0),
+		 w->latency_target_ns ? w->latency_ppm / 1e4 : 100,
+		 entry->first->depth_found ? entry->first->depth_found : w->depth_count);
 }
 
 static void add_steady(const struct fio_stat *stat, const struct fio_entry *entry, struct text *ret)
