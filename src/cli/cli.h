@@ -76,6 +76,15 @@ struct invocation {
 	struct workload workload;
 	field_bits workload_seen;	/* rows of workload_fields that were given */
 
+	/* run, replay: a new file for what each request did; "" */
+	char record[4096];
+
+	/* replay, whose options are in workload; 0 = its own depth */
+	uint32_t replay_depth_count;
+
+	/* record */
+	uint64_t record_ns;
+
 	/* precondition */
 	char steps[2048];
 

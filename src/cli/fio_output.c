@@ -13,11 +13,13 @@
 #include "base/defer.h"
 #include "cli/runner.h"
 #include "cli/version.h"
+#include "model/recording.h"
 #include "report/fio.h"
 
 struct output {
 	const struct invocation *inv;
 	const struct fio_labels *labels;
+	struct recording *recording;	/* for the logs; NULL */
 	struct err err;		/* of the logs; code 0 = none */
 };
 
@@ -101,6 +103,7 @@ static void print(void *ctx, const struct result *result, struct text *ret)
 		.labels = output->labels,
 		.ended_unix_ms = now_unix_ms(),
 		.pid = getpid(),
+		.recording = output->recording,
 	};
 	const struct fio_log_writer writer = { .write = write_log };
 
@@ -122,10 +125,18 @@ int fio_output_run(const struct invocation *inv, const struct plan *plan,
 		exit_code = print_text(inv, &text);
 		text_done(&text);
 	}
+	if (report_fio_logs_record(labels) && recording_new(&output.recording, &output.err) < 0)
+		return invocation_fail(inv, EXIT_INTERNAL, &output.err);
 	if (exit_code == EXIT_DONE)
 		exit_code = runner_run(inv, &(struct runner){ .plan = plan, .full = true,
 							      .report = print,
-							      .report_ctx = &output });
+							      .report_ctx = &output,
+							      .recording = output.recording });
+	if (output.recording && output.recording->lost_count)
+		fprintf(stderr, "note: %llu requests are missing from the logs: they came faster than "
+				"they could be written down\n",
+			(unsigned long long)output.recording->lost_count);
+	recording_free(output.recording);
 	if (output.err.code < 0 && exit_code == EXIT_DONE)
 		exit_code = invocation_fail(inv, EXIT_IO, &output.err);
 	return exit_code;

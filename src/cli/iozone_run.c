@@ -166,7 +166,7 @@ static void move_measurements(struct result *into, struct result *from)
 {
 	const uint32_t groups =
 		into->measurement_count
-			? into->measurements[into->measurement_count - 1].group_index
+			? into->measurements[into->measurement_count - 1].group_index + 1
 			: 0;
 
 	for (size_t i = 0; i < from->measurement_count; i++) {

@@ -78,5 +78,7 @@ const struct field run_fields[] = {
 	  .group = "Target", .help = "the target, as fio has it; the same as the last word" },
 	{ .name = "print-plan", BOOL(print_plan), .group = "Target",
 	  .help = "print the plan this command line amounts to, and run nothing" },
+	{ .name = "record", TEXT(record), .metavar = "FILE", .group = "Target",
+	  .help = "write what each request did into this new file, as fio's iolog, and into FILE.csv" },
 	{ .name = NULL },
 };

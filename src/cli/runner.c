@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "cli/progress.h"
+#include "cli/record.h"
 #include "cli/stop.h"
+#include "cli/traces.h"
 #include "measure/measure.h"
 #include "state/state.h"
 
@@ -47,10 +49,67 @@ static int fail(const struct invocation *inv, const struct runner *runner, struc
 	return invocation_fail(inv, exit_of_refusal(err->code), err);
 }
 
-int runner_run(const struct invocation *inv, const struct runner *runner)
+/* The result is out already: stdout holds one document. */
+static int recording_failed(const struct err *err)
+{
+	fprintf(stderr, "tare: the recording: %s\n", err->text);
+	if (*err->hint)
+		fprintf(stderr, "      %s\n", err->hint);
+	return EXIT_INTERNAL;
+}
+
+/* The plan, with its traces, into a result that is printed. */
+static int run_plan(const struct invocation *inv, const struct runner *runner,
+		    struct measure_options *options, struct record_files *files)
 {
 	struct progress progress;
 	struct result result;
+	struct err err = { 0 };
+	int r, exit_code;
+
+	progress_init(&progress, inv, runner->plan);
+	progress.header &= !runner->report || runner->is_own_report;
+	options->observer = progress_observer(&progress);
+	r = measure_plan(runner->plan, options, &result, &err);
+	progress_done(&progress);
+	if (r < 0) {
+		exit_code = fail(inv, runner, &result, &err);
+	} else {
+		exit_code = print_result(inv, runner, &result);
+		if (inv->record[0] && record_write(files, options->recording, &result, &err) < 0)
+			exit_code = recording_failed(&err);
+		if (options->recording && options->recording->lost_count)
+			fprintf(stderr, "tare: the recording lacks %llu requests: they could not be "
+					"written in time\n",
+				(unsigned long long)options->recording->lost_count);
+	}
+	if (inv->record[0])
+		record_close(files, r == 0);
+	result_done(&result);
+	return exit_code;
+}
+
+/* Makes the files of a recording, before anything is opened. */
+static int start_recording(const struct invocation *inv, struct measure_options *options,
+			   struct record_files *files, struct err *err)
+{
+	int r;
+
+	if (!inv->record[0])
+		return 0;
+	r = record_open(files, inv->record, err);
+	if (r < 0 || options->recording)
+		return r;
+	r = recording_new(&options->recording, err);
+	if (r < 0)
+		record_close(files, false);
+	return r;
+}
+
+int runner_run(const struct invocation *inv, const struct runner *runner)
+{
+	struct record_files files;
+	struct traces own;
 	struct err err = { 0 };
 	struct measure_options options = {
 		.stop = stop_on_signals(),
@@ -62,19 +121,20 @@ int runner_run(const struct invocation *inv, const struct runner *runner)
 		.ledger_directory = "",
 		.phase_done = runner->phase_done,
 		.phase_done_ctx = runner->phase_done_ctx,
+		.recording = runner->recording,
+		.trace_open = traces_open,
+		.trace_ctx = runner->traces ? runner->traces : &own,
 	};
-	int r, exit_code;
+	int exit_code;
 
 	state_reap(NULL);
-	progress_init(&progress, inv, runner->plan);
-	progress.header &= !runner->report || runner->is_own_report;
-	options.observer = progress_observer(&progress);
-	r = measure_plan(runner->plan, &options, &result, &err);
-	progress_done(&progress);
-	if (r < 0)
-		exit_code = fail(inv, runner, &result, &err);
+	traces_init(&own);
+	if (start_recording(inv, &options, &files, &err) < 0)
+		exit_code = invocation_fail(inv, exit_of_refusal(err.code), &err);
 	else
-		exit_code = print_result(inv, runner, &result);
-	result_done(&result);
+		exit_code = run_plan(inv, runner, &options, &files);
+	if (!runner->recording)
+		recording_free(options.recording);
+	traces_done(&own);
 	return exit_code;
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* runner - runs a plan for `check` and `run`: signals, progress, result, exit code. */
+/*
+ * runner - runs a plan for `check`, `run` and others: signals, progress, traces, recording
+ * (--record), result, exit code.
+ */
 
 #include "cli/cli.h"
+
+struct recording;	/* model/recording.h */
+struct traces;
 
 struct runner {
 	const struct plan *plan;
@@ -16,6 +22,8 @@ struct runner {
 	void (*report)(void *ctx, const struct result *result, struct text *ret);
 	void *report_ctx;
 	bool is_own_report;	/* it prints tare's own, also the JSON: with the header, and called always */
+	struct recording *recording;	/* takes what each request did; or NULL */
+	struct traces *traces;		/* of the plan, read already; NULL: read when needed */
 };
 
 /* Removes what killed runs left, runs and prints; returns an enum exit_code. */

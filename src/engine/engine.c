@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "base/units.h"
+#include "engine/memory.h"
 #include "engine/run.h"
 
 #define BATCH_COUNT 16u
@@ -23,11 +24,11 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 static void set_policy(struct work *work)
 {
 	const struct workload *workload = work->workload;
-	const bool open_loop = workload->rate_iops > 0;
+	const bool open_loop = work_is_open_loop(work);
 	uint32_t depth = work->ops->is_synchronous ? 1 : workload->depth_count;
 	uint32_t batch, wait;
 
-	if (depth == 0)
+	if (depth == 0 || (work->trace && workload->replay.timing == TIMING_GAPS))
 		depth = 1;
 	batch = open_loop ? depth : smaller(BATCH_COUNT, depth);
 	wait = open_loop || depth < 4 ? 1 : smaller(WAIT_COUNT, depth / 4);
@@ -53,6 +54,8 @@ static int set_data(struct work *work, struct err *err)
 		return work->fills ? data_init(&work->data, workload, unit_bytes, work->seed, err) :
 				     0;
 
+	if (memory_is_wanted(workload))
+		return memory_recall(work, err);
 	r = verify_unit(workload, &work->range, &unit_bytes, err);
 	if (r == 0)
 		r = data_init(&work->data, workload, unit_bytes, work->seed, err);
@@ -100,7 +103,7 @@ static uint64_t new_seed(void)
 	return seed;
 }
 
-static int work_init(struct work *work, struct err *err)
+static int work_init(struct work *work, const struct engine_options *options, struct err *err)
 {
 	const struct workload *workload = work->workload;
 	int r;
@@ -115,7 +118,12 @@ static int work_init(struct work *work, struct err *err)
 	atomic_init(&work->running_count, workload->job_count);
 	set_policy(work);
 	r = parse_cpus(work, err);
-	return r < 0 ? r : set_data(work, err);
+	if (r == 0)
+		r = set_data(work, err);
+	if (r == 0 && options->recording)
+		r = taps_open(&work->taps, options->recording, workload->job_count,
+			      work->clock->virtual_ns != NULL, err);
+	return r;
 }
 
 static const char *const kind_names[] = {
@@ -161,6 +169,20 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 		snprintf(m->error_text, sizeof(m->error_text), "%s of %s at offset %llu: %s",
 			 kind_names[slot->kind], units_format_bytes(slot->length_bytes, length),
 			 (unsigned long long)slot->offset_bytes, strerror(-w->failed_code));
+}
+
+static void add_replayed(struct measurement *m, const struct worker *w)
+{
+	const struct player *player = &w->player;
+
+	m->replay = (struct replay_result){
+		.is_replay = true,
+		.played_count = player->played_count - w->unserved_count,
+		.skipped_count = player->skipped_count,
+		.clipped_count = player->clipped_count,
+		.wrapped_count = player->wrapped_count,
+		.last_late_ns = w->last_late_ns,
+	};
 }
 
 /* 1, 2-3, 4-7, ... 64 and more */
@@ -223,6 +245,8 @@ static void add_worker(struct measurement *m, const struct worker *w)
 	if (w->search.is_found && (!m->depth_found || w->search.depth_count < m->depth_found))
 		m->depth_found = w->search.depth_count;
 	m->unserved_count += w->unserved_count;
+	if (w->is_replay)
+		add_replayed(m, w);
 	if (w->backlog_ns_max > m->backlog_ns_max)
 		m->backlog_ns_max = w->backlog_ns_max;
 	if (w->batch_max > m->batch_count)
@@ -320,14 +344,16 @@ static void verify(struct measurement *m, struct work *work)
 		return;
 	for (uint32_t i = 0; i < work->workload->job_count; i++)
 		verify_tally_add(&tally, &work->workers[i].tally);
-	if (!work->map.foreign && work->workload->verify_back && read_back(m, work, &tally, &err) < 0 &&
-	    !m->ended_early) {
+	if (!work->map.foreign && !work->map.recalled && work->workload->verify_back &&
+	    read_back(m, work, &tally, &err) < 0 && !m->ended_early) {
 		m->ended_early = true;
 		memcpy(m->error_text, err.text, sizeof(m->error_text));
 	}
 	/* Stopped while reading back: what was measured is whole, what was verified is not. */
 	m->interrupted |= work->stop && *work->stop;
 	add_verified(m, &tally);
+	if (work->memory && workload_writes(work->workload))
+		memory_keep(work);
 }
 
 void group_set_times(struct group *group, uint64_t begin_ns)
@@ -388,9 +414,12 @@ static int group_init(struct group *group, const struct engine_job *jobs,
 			work->flow = find_flow(group, work->workload);
 		work->target = jobs[i].target;
 		work->ends_group = jobs[i].ends_group;
+		work->memory = jobs[i].memory;
+		work->trace = jobs[i].trace;
+		work->measurement_index = jobs[i].measurement_index;
 		work->clock = options->clock;
 		work->stop = options->stop;
-		r = work_init(work, err);
+		r = work_init(work, options, err);
 		for (uint32_t k = 0; r == 0 && k < work->workload->job_count; k++) {
 			r = worker_init(&work->workers[k], work, k,
 					!options->clock->virtual_ns && options->progress, err);
@@ -407,6 +436,7 @@ static void group_done(struct group *group)
 	while (group->workers && group->worker_count > 0)
 		worker_done(&group->workers[--group->worker_count]);
 	for (size_t i = 0; group->works && i < group->work_count; i++) {
+		taps_close(group->works[i].taps);
 		verify_map_done(&group->works[i].map);
 		free(group->works[i].cpus);
 	}
@@ -439,6 +469,7 @@ int engine_run_group(const struct engine_job *jobs, size_t count,
 	assert(count > 0);
 	for (size_t i = 0; i < count; i++) {
 		assert(jobs[i].workload->job_count > 0);
+		assert(!*jobs[i].workload->trace == !jobs[i].trace);
 		group.worker_count += jobs[i].workload->job_count;
 	}
 	r = group_init(&group, jobs, options, err);

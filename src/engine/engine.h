@@ -25,6 +25,10 @@
  * with a sync after each write uses the sync engine, because io_uring hands each fsync to a
  * kernel thread and one would measure that thread's wake-up.
  *
+ * A trace is replayed by one job: at recorded times (an open loop), with the recorded pauses, each
+ * after the one before, or as fast as the depth allows; there a flush waits for all before it. What
+ * was left out, cut or moved is counted in measurement.replay.
+ *
  * The end: runtime, or io_size (of all jobs together, split evenly), or one pass over the
  * range, whichever is given and comes first. What is in flight at the end is waited for and
  * counted; duration_ns extends to the last completion. An open loop also takes what arrived before
@@ -49,6 +53,9 @@
 #include "model/workload.h"
 #include "target/target.h"
 
+struct recording;	/* model/recording.h */
+struct trace;		/* model/trace.h */
+
 struct engine_progress {
 	uint64_t elapsed_ns;		/* of delay, ramp and run */
 	uint64_t total_ns;		/* 0 when bytes end it */
@@ -64,6 +71,7 @@ struct engine_options {
 	/* Called each 250 ms from the thread that called engine_run (real time only); or NULL. */
 	void (*progress)(void *ctx, const struct engine_progress *progress);
 	void *progress_ctx;
+	struct recording *recording;	/* takes what each request did; or NULL */
 };
 
 /* The requests of the workload's range, resolved against the target: what engine_run will use. */
@@ -77,12 +85,26 @@ struct engine_range {
 int engine_resolve(const struct workload *workload, const struct target_info *info,
 		   struct engine_range *ret, struct err *err);
 
+/*
+ * What a run that verifies has written where: kept, so that a later one that only reads can check
+ * it. Of no use once anything else was written to the target: then free it. NULL = nothing.
+ */
+struct engine_memory;
+void engine_memory_free(struct engine_memory *memory);
+
 /* One workload of those that run together. */
 struct engine_job {
 	const struct workload *workload;
 	struct target *target;
 	struct measurement *ret;	/* initialised; filled when it has run */
 	bool ends_group;		/* when it is done, the others end too */
+	/*
+	 * Of a run that verifies: what is known of the target. Writing fills it, in place of what it
+	 * held; reads alone, without a seed of their own, are checked by it. NULL = none is kept.
+	 */
+	struct engine_memory **memory;
+	const struct trace *trace;	/* what a workload with a trace replays, checked; else NULL */
+	uint32_t measurement_index;	/* in the recording */
 };
 
 /*
@@ -92,7 +114,7 @@ struct engine_job {
 int engine_run_group(const struct engine_job *jobs, size_t count,
 		     const struct engine_options *options, struct err *err);
 
-/* A group of one. */
+/* A group of one, without a trace. */
 int engine_run(const struct workload *workload, struct target *target,
 	       const struct engine_options *options, struct measurement *ret, struct err *err);
 

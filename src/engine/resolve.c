@@ -98,6 +98,18 @@ static int check_granule(const char *name, uint64_t bytes, const struct engine_r
 	return err_hint(err, "Use a multiple of %u, or direct=0", range->granule_bytes);
 }
 
+/* blockalign is what all of a trace is in multiples of. */
+static int check_trace_granule(const struct engine_range *range, struct err *err)
+{
+	if (range->align_bytes % range->granule_bytes == 0)
+		return check_granule("offset", range->offset_bytes, range, err);
+	err_set(err, -EINVAL,
+		"the trace has requests that are no multiples of %u bytes, the target's block for "
+		"direct I/O",
+		range->granule_bytes);
+	return err_hint(err, "align=%u rounds them, or direct=0", range->granule_bytes);
+}
+
 static int check_line_granules(const struct access_lines *lines, const struct engine_range *range,
 			       struct err *err)
 {
@@ -128,8 +140,11 @@ static int check_line_granules(const struct access_lines *lines, const struct en
 static int check_granules(const struct workload *workload, const struct engine_range *range,
 			  struct err *err)
 {
-	int r = check_granule("blockalign", range->align_bytes, range, err);
+	int r = 0;
 
+	if (*workload->trace)
+		return check_trace_granule(range, err);
+	r = check_granule("blockalign", range->align_bytes, range, err);
 	if (r == 0)
 		r = check_granule("offset", range->offset_bytes, range, err);
 	if (r == 0 && workload->stride_bytes)

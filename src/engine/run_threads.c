@@ -119,6 +119,24 @@ static void look_at(struct work *work, struct watch *watch, struct engine_progre
 }
 
 /* When the group ends, as far as is known: by its longest job, or by bytes. */
+/* How long it measures; 0 = until something else ends it. */
+static uint64_t runtime_ns(const struct work *work)
+{
+	const uint64_t runtime = work->workload->runtime_ns;
+
+	return runtime || !work->trace ? runtime : player_lasts_ns(work->trace, work->workload);
+}
+
+static uint64_t bytes_to_do(const struct work *work)
+{
+	if (runtime_ns(work))
+		return 0;
+	if (work->trace)
+		return work->trace->stats.bytes[TRACE_READ] + work->trace->stats.bytes[TRACE_WRITE] +
+		       work->trace->stats.bytes[TRACE_TRIM];
+	return work->range.size_bytes;
+}
+
 static void look_ahead(const struct group *group, uint64_t now_ns, struct engine_progress *ret)
 {
 	uint64_t bytes = 0, ns = 0;
@@ -128,15 +146,14 @@ static void look_ahead(const struct group *group, uint64_t now_ns, struct engine
 	for (size_t i = 0; i < group->work_count; i++) {
 		const struct work *work = &group->works[i];
 		const struct workload *w = work->workload;
-		const uint64_t total_ns = w->start_delay_ns + w->ramp_ns + w->runtime_ns;
+		const uint64_t total_ns = w->start_delay_ns + w->ramp_ns + runtime_ns(work);
 
 		ret->ramping &= now_ns < work->start_ns;
-		by_bytes |= w->runtime_ns == 0;
+		by_bytes |= runtime_ns(work) == 0;
 		ns = total_ns > ns ? total_ns : ns;
 		bytes += w->io_size_bytes ? w->io_size_bytes :
 			 w->io_count	  ? w->io_count * w->block_bytes :
-			 w->runtime_ns	  ? 0 :
-					    work->range.size_bytes;
+					    bytes_to_do(work);
 	}
 	ret->total_ns = by_bytes ? 0 : ns;
 	ret->total_bytes = bytes;

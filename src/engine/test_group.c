@@ -23,7 +23,11 @@ static void pair_init(struct pair *p)
 		p->workloads[i].block_bytes = 4096u << i;
 		p->workloads[i].runtime_ns = SECOND_NS;
 		measurement_init(&p->m[i]);
-		p->jobs[i] = (struct engine_job){ &p->workloads[i], &p->target, &p->m[i], false };
+		p->jobs[i] = (struct engine_job){
+			.workload = &p->workloads[i],
+			.target = &p->target,
+			.ret = &p->m[i],
+		};
 	}
 }
 

@@ -27,6 +27,7 @@ struct verify_map {
 	uint64_t unit_count;
 	uint32_t unit_bytes;		/* one checked block */
 	bool foreign;			/* read-only: written by an earlier run of this seed */
+	bool recalled;			/* read-only: written by an earlier run whose map this is */
 };
 
 #define VERIFY_CLAIMED 0x80000000u

@@ -7,20 +7,13 @@
 #include <time.h>
 
 #include "engine/run.h"
+#include "engine/worker_aside.h"
 #include "engine/worker_second.h"
 
-#define SPIN_NS (60 * MICROSECOND_NS)		/* waits longer than this sleep... */
-#define WAKE_EARLY_NS (30 * MICROSECOND_NS)	/* ...until so long before */
 #define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until others of the flow are looked at again */
-#define STOP_CHECK_NS (50 * MILLISECOND_NS)
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
 #define INLINE_STREAK 8
 #define STANDSTILL_COUNT (1u << 24)
-
-static const uint8_t op_of_kind[] = {
-	[IO_READ] = OP_READ,	 [IO_WRITE] = OP_WRITE,	    [IO_TRIM] = OP_TRIM,
-	[IO_FSYNC] = OP_SYNC, [IO_FDATASYNC] = OP_SYNC,
-};
 
 static inline bool stop_raised(const struct work *work)
 {
@@ -30,6 +23,12 @@ static inline bool stop_raised(const struct work *work)
 static inline uint32_t in_flight(const struct worker *w)
 {
 	return w->depth_count - w->free_count;
+}
+
+/* When the next request of an open loop is meant to start; NEVER_NS when a trace has no more. */
+static inline uint64_t due_ns(const struct worker *w)
+{
+	return w->is_replay ? w->player.due_ns : pace_peek(&w->pace);
 }
 
 static void fail(struct worker *w, const struct worker_slot *slot, bool in_sync, int code)
@@ -75,6 +74,8 @@ static void begin_limits(struct worker *w)
 
 	w->left_bytes = share_or_all(w, workload->io_size_bytes, workload->block_bytes);
 	w->left_count = share_or_all(w, workload->io_count, 1);
+	if (w->is_replay)
+		return;
 	if (!workload->io_size_bytes && !workload->io_count && w->work->end_ns == NEVER_NS) {
 		w->left_count = address_pass_count(&w->address);
 		if (w->left_count > 0)
@@ -90,13 +91,18 @@ void worker_begin(struct worker *w)
 {
 	const struct work *work = w->work;
 
+	w->wake_early_ns = WAKE_EARLY_NS;
 	recorder_begin(&w->recorder, work->begin_ns, work->start_ns);
 	w->think_until_ns = work->begin_ns;	/* a job of a group may start later than others */
 	w->left_bytes = w->left_count = WORK_UNLIMITED;
 	if (w->recorder.measuring)
 		begin_limits(w);
-	if (w->open_loop)
+	if (w->is_replay) {
+		player_begin(&w->player, work->start_ns);
+		w->think_until_ns = w->one_by_one ? work->start_ns + w->player.gap_ns : 0;
+	} else if (w->open_loop) {
 		worker_begin_pace(w);
+	}
 	worker_usage_begin(w);
 }
 
@@ -125,9 +131,11 @@ static inline bool is_over(struct worker *w, uint64_t now_ns)
 	if (w->left_count == 0 || w->left_bytes == 0 ||
 	    atomic_load_explicit(&work->aborted, memory_order_relaxed))
 		return true;
+	if (w->is_replay && !w->player.has_next)
+		return true;
 	if (!w->open_loop)
 		return now_ns >= work->end_ns;
-	return pace_peek(&w->pace) >= work->end_ns ||
+	return due_ns(w) >= work->end_ns ||
 	       (work->end_ns != NEVER_NS && now_ns >= work->end_ns + GRACE_NS);
 }
 
@@ -358,6 +366,20 @@ static void verify_done(struct worker *w, const struct worker_slot *slot, uint32
 			     w->snapshots + (size_t)tag * w->snapshot_units, &w->tally);
 }
 
+/* What a completion lets start later: a pause after so many requests, or a recorded one. */
+static void begin_pause(struct worker *w, uint64_t end_ns)
+{
+	const struct workload *workload = w->work->workload;
+
+	if (w->one_by_one) {
+		w->think_until_ns = end_ns + w->player.gap_ns;
+	} else if (workload->think_ns && --w->think_left == 0) {
+		w->think_left = workload->think_count ? workload->think_count : 1;
+		w->think_until_ns = end_ns + workload->think_ns;
+		w->spin_until_ns = end_ns + workload->think_spin_ns;
+	}
+}
+
 static void complete(struct worker *w, const struct io_done *done, uint64_t now_ns)
 {
 	struct worker_slot *slot = &w->slots[done->tag];
@@ -381,16 +403,16 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 		if (w->work->map.words)
 			verify_done(w, slot, done->tag);
 		if (w->line_slots && !second_is_last(w, done->tag, end_ns)) {
+			if (w->tap)
+				worker_tap(w, slot, done, end_ns);
 			w->reply_tags[w->reply_tag_count++] = done->tag;
 			return;
 		}
 	}
+	if (w->tap)
+		worker_tap(w, slot, done, end_ns);
 	w->free_tags[w->free_count++] = done->tag;
-	if (w->work->workload->think_ns && --w->think_left == 0) {
-		w->think_left = w->work->workload->think_count ? w->work->workload->think_count : 1;
-		w->think_until_ns = end_ns + w->work->workload->think_ns;
-		w->spin_until_ns = end_ns + w->work->workload->think_spin_ns;
-	}
+	begin_pause(w, end_ns);
 }
 
 /* The last request of an amount is cut to what is left, in whole granules or checked blocks. */
@@ -425,6 +447,10 @@ static void draw(struct worker *w, struct io *io)
 	struct address *address = &w->address;
 	uint32_t length_bytes;
 
+	if (w->is_replay) {
+		*io = player_take(&w->player);
+		return;
+	}
 	if (w->lines.lines) {
 		draw_of_lines(w, io);
 		return;
@@ -473,7 +499,8 @@ static bool next_request(struct worker *w, struct io *io)
 	if (w->left_count != WORK_UNLIMITED)
 		w->left_count--;
 	w->unsynced_count += io->kind == IO_WRITE;
-	if (w->queue->ops->expect && !w->lines.lines && w->left_bytes > 0 && w->left_count > 0) {
+	if (w->queue->ops->expect && !w->lines.lines && !w->is_replay && w->left_bytes > 0 &&
+	    w->left_count > 0) {
 		draw(w, &w->drawn);
 		w->is_drawn = true;
 		w->queue->ops->expect(w->queue, w->drawn.offset_bytes);
@@ -527,9 +554,12 @@ static uint64_t next_start_ns(const struct worker *w)
 		return NEVER_NS;
 	if (in_flight(w) >= w->search.depth_count)
 		return NEVER_NS;
+	if (w->is_replay && (!w->player.has_next ||
+			     (w->flush_waits && w->player.next.kind == IO_FSYNC && in_flight(w))))
+		return NEVER_NS;
 	if (!w->open_loop)
 		return w->think_until_ns;
-	return pace_peek(&w->pace) < w->work->end_ns ? pace_peek(&w->pace) : NEVER_NS;
+	return due_ns(w) < w->work->end_ns ? due_ns(w) : NEVER_NS;
 }
 
 static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
@@ -539,6 +569,7 @@ static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
 	if (intended_ns < w->recorder.start_ns)
 		return;
 	histogram_add(w->recorder.lateness, late_ns);
+	w->last_late_ns = late_ns;
 	if (w->starved && late_ns > w->backlog_ns_max)
 		w->backlog_ns_max = late_ns;
 }
@@ -550,22 +581,24 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 
 	w->is_ahead = false;
 	while (count < w->batch_count && next_start_ns(w) <= now_ns) {
-		uint64_t intended_ns = w->open_loop ? pace_peek(&w->pace) : now_ns;
+		uint64_t intended_ns = w->open_loop ? due_ns(w) : now_ns;
 		struct io *io = &w->ios[count];
 
 		w->is_ahead = flow_ahead(&w->flow);
 		if (w->is_ahead || !next_request(w, io))
 			break;
 		flow_add(&w->flow);
-		if (w->open_loop && io->kind < IO_FSYNC) {
-			pace_take(&w->pace);
+		/* Syncs are none of the schedule's, unless they were recorded. */
+		if (w->open_loop && (w->is_replay || io->kind < IO_FSYNC)) {
+			if (!w->is_replay)
+				pace_take(&w->pace);
 			arrived(w, intended_ns, now_ns);
 		}
 		occupy(w, io, intended_ns, now_ns);
 		count++;
 	}
 	if (w->open_loop)
-		w->starved = w->free_count == 0 && pace_peek(&w->pace) <= now_ns;
+		w->starved = w->free_count == 0 && due_ns(w) <= now_ns;
 	if (count > 0)
 		pushed(w, count);
 	return count;
@@ -615,19 +648,6 @@ static void check_over(struct worker *w, uint64_t now_ns)
 	recorder_ending(&w->recorder);
 }
 
-static void nap(const struct worker *w, uint64_t until_ns)
-{
-	const uint64_t now_ns = clock_now_ns(w->work->clock);
-	uint64_t left_ns;
-
-	if (until_ns <= now_ns + SPIN_NS)
-		return;
-	left_ns = until_ns - now_ns - WAKE_EARLY_NS;
-	if (left_ns > STOP_CHECK_NS)
-		left_ns = STOP_CHECK_NS;
-	nanosleep(&(struct timespec){ .tv_nsec = (long)left_ns }, NULL);
-}
-
 /* Nothing could be started: reaps, waiting as long as that delays no start. */
 static void wait_real(struct worker *w, uint64_t now_ns)
 {
@@ -642,11 +662,11 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 	} else if (flying == 0 && w->is_ahead) {
 		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (flying == 0) {
-		nap(w, start_ns);
+		worker_nap(w, start_ns);
 	} else if (start_ns == NEVER_NS) {
 		collect(w, w->wait_count < flying ? w->wait_count : flying, NEVER_NS);
-	} else if (start_ns > now_ns + SPIN_NS) {
-		deadline_ns = start_ns - WAKE_EARLY_NS;
+	} else if (start_ns > now_ns + w->wake_early_ns + SPIN_NS) {
+		deadline_ns = start_ns - w->wake_early_ns;
 		if (deadline_ns > now_ns + STOP_CHECK_NS)
 			deadline_ns = now_ns + STOP_CHECK_NS;
 		collect(w, 1, deadline_ns);
@@ -682,9 +702,9 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->lines.lines && !work->flow && !w->search.target_ns && !w->open_loop && w->mix.constant &&
-	       w->mix.kind != IO_TRIM && !w->sync_every && !w->sync_each &&
-	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
+	return !w->lines.lines && !w->is_replay && !work->flow && !w->search.target_ns &&
+	       !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
+	       !w->sync_each && !w->tap && !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 
@@ -702,10 +722,17 @@ static void finish(struct worker *w)
 		tick(w, w->recorder.last_ns);
 	recorder_finish(&w->recorder, w->recorder.last_ns);
 	worker_count_punted(w);
-	while (whole && pace_peek(&w->pace) < w->work->end_ns) {
-		pace_take(&w->pace);
+	while (whole && due_ns(w) < w->work->end_ns) {
+		if (w->is_replay)
+			player_take(&w->player);
+		else
+			pace_take(&w->pace);
 		w->unserved_count++;
 	}
+	if (w->tap)
+		tap_flush(w->tap);
+	if (w->player.code < 0)
+		fail_queue(w, w->player.code);
 	w->finished = w->ended = true;
 	flow_leave(&w->flow);
 	if (atomic_fetch_sub(&w->work->running_count, 1) == 1)
@@ -718,10 +745,10 @@ static bool wait_begin(struct worker *w)
 	const uint64_t begin_ns = w->work->begin_ns;
 	uint64_t now_ns;
 
-	while ((now_ns = clock_now_ns(w->work->clock)) + SPIN_NS < begin_ns) {
+	while ((now_ns = clock_now_ns(w->work->clock)) + w->wake_early_ns + SPIN_NS < begin_ns) {
 		if (is_over(w, now_ns))
 			return false;
-		nap(w, begin_ns);
+		worker_nap(w, begin_ns);
 	}
 	clock_sleep_until(w->work->clock, begin_ns, NULL);
 	return true;

@@ -20,8 +20,10 @@
 #include "engine/lines.h"
 #include "engine/mix.h"
 #include "engine/pace.h"
+#include "engine/player.h"
 #include "engine/recorder.h"
 #include "engine/search.h"
+#include "engine/tap.h"
 #include "engine/verify.h"
 
 #define WORK_UNLIMITED UINT64_MAX
@@ -49,6 +51,10 @@ struct work {
 	struct data data;
 	bool fills;				/* each write gets fresh content */
 	struct verify_map map;			/* words NULL when not verifying */
+	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
+	const struct trace *trace;		/* replayed in place of draws; NULL */
+	struct taps *taps;			/* one for each worker; NULL when nothing is recorded */
+	uint32_t measurement_index;		/* in the recording */
 	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
 	uint64_t end_ns;			/* NEVER_NS: not by time */
 	uint64_t *cpus;				/* owned: pinning list */
@@ -96,11 +102,17 @@ struct worker {
 	struct address address;
 	struct address *write_address;	/* owned: of a mix whose writes have their own; NULL */
 	struct pace pace;
+	struct player player;
+	bool is_replay;			/* player, not mix, address and pace, says what comes next */
+	bool one_by_one;		/* the next one's pause begins with a completion */
+	bool flush_waits;		/* a flush starts when nothing is in flight */
+	struct tap *tap;		/* NULL when nothing is recorded */
 	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
 	uint64_t left_bytes;		/* the same by bytes: io_size */
 	uint64_t write_count;		/* makes written content unique */
 	uint64_t think_until_ns;
+	uint64_t wake_early_ns;		/* margin of sleeps: see worker.c */
 	uint32_t think_left;
 	uint32_t unsynced_count, sync_every;
 	uint8_t sync_kind;		/* enum io_kind */
@@ -131,6 +143,7 @@ struct worker {
 	uint64_t *push_counts, *reap_counts;	/* batches, by their size */
 	uint32_t batch_max;
 	uint64_t backlog_ns_max, unserved_count;
+	uint64_t last_late_ns;		/* of the last request that was started */
 	uint64_t user_ns, system_ns, voluntary_switch_count, involuntary_switch_count;
 	uint64_t major_fault_count, minor_fault_count;
 	uint64_t transaction_count, transaction_ns, transaction_ns_max;
@@ -144,6 +157,9 @@ struct worker {
 	uint64_t failed_latency_ns;	/* it took longer than it may; 0 = it failed */
 	struct err err;			/* of open */
 };
+
+/* Whether requests start when they are meant to, whatever came back. */
+bool work_is_open_loop(const struct work *work);
 
 int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
 		struct err *err);

@@ -15,6 +15,12 @@
 #define PAGE_BYTES 4096u
 #define HUGE_BYTES (2u << 20)
 
+bool work_is_open_loop(const struct work *work)
+{
+	return work->workload->rate_iops > 0 ||
+	       (work->trace && work->workload->replay.timing == TIMING_RECORDED);
+}
+
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule)
 {
 	const uint64_t units = (amount + granule - 1) / granule;
@@ -96,7 +102,7 @@ static int init_recorder(struct worker *w, struct err *err)
 {
 	const struct workload *workload = w->work->workload;
 	const bool syncs = workload->fsync_count || workload->fdatasync_count ||
-			   workload->end_fsync;
+			   workload->end_fsync || w->is_replay;
 
 	return recorder_init(&w->recorder,
 			     &(struct recorder_options){
@@ -125,6 +131,8 @@ static int init_draws(struct worker *w, struct err *err)
 	};
 	int r;
 
+	if (w->is_replay)
+		return player_init(&w->player, work->trace, work->workload, range, err);
 	lines_init(&w->lines, work->workload, range, random_mix(work->seed + 0x7000u + w->index));
 	if (w->lines.lines)
 		return 0;
@@ -173,10 +181,14 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		.batch_count = work->batch_count,
 		.batch_max = work->batch_count,
 		.wait_count = work->wait_count,
-		.open_loop = workload->rate_iops > 0,
+		.open_loop = work_is_open_loop(work),
+		.flow = { work->flow, workload->flow_weight, 0 },
+		.is_replay = work->trace != NULL,
+		.one_by_one = work->trace && workload->replay.timing == TIMING_GAPS,
+		.flush_waits = work->trace && workload->replay.timing == TIMING_NONE,
+		.tap = work->taps ? taps_at(work->taps, index) : NULL,
 		.writes_trimmed = workload_trims_first(workload),
 		.latency_ns_max = workload->latency_ns_max ? workload->latency_ns_max : UINT64_MAX,
-		.flow = { work->flow, workload->flow_weight, 0 },
 		.think_left = workload->think_count ? workload->think_count : 1,
 		.stride_bytes = (work->range.block_max_bytes + PAGE_BYTES - 1) / PAGE_BYTES *
 				PAGE_BYTES,
@@ -210,6 +222,7 @@ void worker_done(struct worker *w)
 {
 	assert(!w->queue);
 	recorder_done(&w->recorder);
+	player_done(&w->player);
 	if (w->pool)
 		munmap(w->pool, w->pool_bytes);
 	free(w->mailbox);

@@ -381,6 +381,15 @@ static void check_sizes(struct iozone_command *c)
 		iozone_problem(c, "-+b: a burst is less than a record");
 }
 
+/* -+R's list may be short, and a -t behind -F larger than those before it. */
+static void check_names(struct iozone_command *c)
+{
+	const uint32_t want = largest_stream_count(c);
+
+	if (!c->problem_count && c->name_count && c->name_count < want)
+		iozone_problem_as(c, 13, "-F, -+R: %u names for %u streams", c->name_count, want);
+}
+
 /* What the original passes over in silence. */
 static void note_idle_words(struct iozone_command *c)
 {
@@ -436,6 +445,7 @@ int iozone_parse(struct iozone_command *ret, const char *const *words, size_t co
 	note_idle_words(ret);
 	settle_tests(ret);
 	check_modes(ret);
+	check_names(ret);
 	check_sizes(ret);
 	return ret->problem_count ? -EINVAL : 0;
 }

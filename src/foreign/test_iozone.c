@@ -2,6 +2,8 @@
 #include "foreign/iozone.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/units.h"
@@ -499,6 +501,8 @@ static void wrong_words_are_refused_all_at_once(void)
 		{ "-t 2 -N", { "throughput mode has no -N: use -O" } },
 		{ "-F a b", { "-F: how many names there are is said by -t or -u before it" } },
 		{ "-t 3 -F a b", { "-F: 2 names for 3 streams" } },
+		{ "-t 1 -F a -t 2 -i 0", { "-F, -+R: 1 names for 2 streams" } },
+		{ "-t 2 -+R /nowhere/list", { "-+R /nowhere/list: cannot be read" } },
 		{ "-a -y 64 -q 4", { "-y 64 kB is more than -q 4 kB" } },
 		{ "-a -r 128", { "a record of 128 kB is more than the smallest file, 64 kB" } },
 		{ "-t 2000", { "-t 2000: a number from 1 to 1024 is wanted" } },
@@ -556,6 +560,29 @@ static void exact_exit_codes_are_the_originals(void)
 		CHECK_EQ(line.command.original_code, cases[i].code);
 		iozone_command_done(&line.command);
 	}
+}
+
+static void names_come_from_a_list(void)
+{
+	char path[] = "/tmp/tare-test-XXXXXX", text[64];
+	const int fd = mkstemp(path);
+	struct made made;
+	struct line line;
+
+	CHECK_EQ(write(fd, "# two\nd/a\n\ne/b\n", 15), 15);
+	close(fd);
+	snprintf(text, sizeof(text), "-t 2 -+R %s -i 0", path);
+	make(&made, text);
+	CHECK_EQ(made.plan.target_count, 2);
+	CHECK_STR(made.plan.targets[0].spec, "d");
+	CHECK_STR(made.plan.targets[1].spec, "e");
+	done(&made);
+
+	snprintf(text, sizeof(text), "-t 3 -+R %s -i 0", path);
+	parse(&line, text);
+	CHECK_STR(line.command.problems[0], "-F, -+R: 2 names for 3 streams");
+	iozone_command_done(&line.command);
+	unlink(path);
 }
 
 static void letters_cluster_and_values_may_touch(void)
@@ -619,6 +646,6 @@ TESTS(TEST(the_sweep_has_126_rows_and_146_without_cross_over),
       TEST(streams_run_together_each_on_a_file_of_its_own), TEST(the_mix_is_a_share_of_streams),
       TEST(options_reach_the_workload), TEST(verified_data_has_one_seed_for_all_passes),
       TEST(where_the_file_goes), TEST(wrong_words_are_refused_all_at_once),
-      TEST(exact_exit_codes_are_the_originals),
+      TEST(names_come_from_a_list), TEST(exact_exit_codes_are_the_originals),
       TEST(letters_cluster_and_values_may_touch), TEST(a_slice_is_what_is_left_of_a_row),
       TEST(too_much_is_refused))

@@ -147,6 +147,8 @@ const struct audit_rule audit_rules[] = {
 	  "the file system stores less than was written", look_compression },
 	{ "rate-not-sustained", SEVERITY_WARNING, AUDIT_MEASUREMENT,
 	  "the open loop's rate was not reached, so its latency has no meaning", look_rate },
+	{ "replay-late", SEVERITY_WARNING, AUDIT_MEASUREMENT,
+	  "recorded requests were not started at their times", look_replay },
 	{ "generator-bound", SEVERITY_WARNING, AUDIT_MEASUREMENT,
 	  "tare or its CPU was the limit, not the drive", look_generator },
 	{ "depth-not-reached", SEVERITY_WARNING, AUDIT_MEASUREMENT,

@@ -47,7 +47,11 @@ static int run_on_null(const struct workload *workloads, uint32_t count, const s
 		return r;
 	for (uint32_t i = 0; i < count; i++) {
 		measurement_init(&m[i]);
-		jobs[i] = (struct engine_job){ &workloads[i], target, &m[i], false };
+		jobs[i] = (struct engine_job){
+			.workload = &workloads[i],
+			.target = target,
+			.ret = &m[i],
+		};
 	}
 	r = engine_run_group(jobs, count, &(struct engine_options){ .clock = clock }, err);
 	for (uint32_t i = 0; i < count; i++) {

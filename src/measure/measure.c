@@ -11,6 +11,7 @@
 #include "measure/audit.h"
 #include "measure/gather.h"
 #include "measure/session.h"
+#include "model/trace.h"
 #include "state/state.h"
 
 /* Where a workload's range ends, as far as it says so in bytes; 0 = with the target. */
@@ -76,12 +77,33 @@ static void begin_wants(struct session *s, const struct plan *plan)
 	}
 }
 
+/* Reads alone can be checked when what they read was written with verify, and last. */
+static int want_verified(struct seat_wants *wants, const struct workload *w, struct err *err)
+{
+	if (workload_writes(w))
+		wants->verified_next = w->verify;
+	if (!w->verify || workload_writes(w) || w->seed || wants->verified)
+		return 0;
+	err_set(err, -EINVAL, "%s: verify of reads alone needs data that a measurement before it wrote "
+		"with verify", w->name[0] ? w->name : "workload");
+	return err_hint(err, "write with verify first, or give the randseed of the run that wrote");
+}
+
+/* A new group: what those before it have left behind. */
+static void begin_group(struct session *s, const struct phase *phase)
+{
+	for (uint32_t i = 0; i < s->seat_count && !phase->together; i++)
+		s->seats[i].wants.verified = s->seats[i].wants.verified_next;
+}
+
 static int want_phase(struct session *s, const struct phase *phase, struct err *err)
 {
 	struct seat_wants *own = &s->seats[0].wants, *wants;
 	int r;
 
+	begin_group(s, phase);
 	if (phase->kind == PHASE_STEP) {
+		own->verified_next &= !step_writes(&phase->step);
 		own->uses_file |= step_uses_file(&phase->step);
 		own->writes |= step_writes(&phase->step);
 		return step_check(&phase->step, err);
@@ -95,7 +117,7 @@ static int want_phase(struct session *s, const struct phase *phase, struct err *
 	wants = &s->seats[phase->target_index].wants;
 	r = want_measurement(&phase->workload, wants, err);
 	wants->writes |= workload_writes(&phase->workload);
-	return r;
+	return r == 0 ? want_verified(wants, &phase->workload, err) : r;
 }
 
 static int gather_wants(struct session *s, const struct plan *plan, struct err *err)
@@ -298,6 +320,40 @@ static int run_open(struct session *s, struct err *err)
 	return 0;
 }
 
+int session_trace(const struct session *s, const struct workload *workload,
+		  const struct trace **ret, struct err *err)
+{
+	const struct measure_options *options = s->options;
+	const struct trace *trace;
+	int r;
+
+	*ret = NULL;
+	if (!*workload->trace)
+		return 0;
+	if (!options->trace_open)
+		return err_set(err, -EINVAL, "'%s': traces are not replayed here", workload->trace);
+	r = options->trace_open(options->trace_ctx, workload, &trace, err);
+	if (r == 0)
+		r = trace_check(trace, workload, err);
+	if (r < 0)
+		return err_wrap(err, "%s", workload->trace);
+	*ret = trace;
+	return 0;
+}
+
+/* All of each trace is looked at before anything is opened. */
+static int check_traces(const struct session *s, struct err *err)
+{
+	const struct trace *trace;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->plan->phase_count; i++) {
+		if (s->plan->phases[i].kind == PHASE_MEASURE)
+			r = session_trace(s, &s->plan->phases[i].workload, &trace, err);
+	}
+	return r;
+}
+
 int measure_plan(const struct plan *plan, const struct measure_options *options,
 		 struct result *ret, struct err *err)
 {
@@ -313,8 +369,10 @@ int measure_plan(const struct plan *plan, const struct measure_options *options,
 	if (r == 0) {
 		s.plan = plan;
 		s.phase_count = plan->phase_count;
-		r = session_open(&s, err);
+		r = check_traces(&s, err);
 	}
+	if (r == 0)
+		r = session_open(&s, err);
 	if (r == 0)
 		r = run_open(&s, err);
 	session_done(&s);

@@ -18,6 +18,9 @@
 #include "model/plan.h"
 #include "model/result.h"
 
+struct recording;	/* model/recording.h */
+struct trace;		/* model/trace.h */
+
 struct measure_observer {
 	void *ctx;
 	/*
@@ -42,6 +45,14 @@ struct measure_options {
 	/* After each phase of a plan that was done whole, for checkpoints; or NULL. */
 	void (*phase_done)(void *ctx, size_t index);
 	void *phase_done_ctx;
+	/*
+	 * The trace that a workload names, borrowed and the same each time: read before anything is
+	 * opened, and once more when its turn comes. NULL: such workloads are refused.
+	 */
+	int (*trace_open)(void *ctx, const struct workload *workload, const struct trace **ret,
+			  struct err *err);
+	void *trace_ctx;
+	struct recording *recording;	/* takes what each request did; or NULL */
 	struct measure_observer observer;
 };
 

@@ -220,6 +220,7 @@ static int run_measured(const struct parts *parts, const struct member *members,
 		.stop = s->options->stop,
 		.progress = phase_progress,
 		.progress_ctx = (void *)(uintptr_t)parts,
+		.recording = s->options->recording,
 	};
 	DEFER(defer_free) struct engine_job *jobs = calloc(parts->count, sizeof(*jobs));
 	int r;
@@ -232,7 +233,14 @@ static int run_measured(const struct parts *parts, const struct member *members,
 			.target = target_of(&parts->list[i]),
 			.ret = measurement_of(parts, i),
 			.ends_group = members[i].ends_group,
+			.memory = &parts->list[i].seat->memory,
+			.measurement_index = (uint32_t)parts->list[i].index,
 		};
+	for (uint32_t i = 0; i < parts->count; i++) {
+		r = session_trace(s, &parts->list[i].workload, &jobs[i].trace, err);
+		if (r < 0)
+			return r;
+	}
 	s->temperature_next_ns = 0;
 	meters_before(parts);
 	r = engine_run_group(jobs, parts->count, &options, err);
@@ -291,6 +299,8 @@ void phase_name(const struct session *s, const struct workload *w, char ret[64])
 	assert(w->rw < sizeof(rw) / sizeof(rw[0]));
 	if (w->name[0])
 		snprintf(base, sizeof(base), "%.51s", w->name);
+	else if (*w->trace)
+		snprintf(base, sizeof(base), "replay");
 	else if (w->lines.count)
 		snprintf(base, sizeof(base), "lines-q%u", w->depth_count);
 	else
@@ -313,7 +323,9 @@ static struct workload settle(const struct seat *seat, const struct workload *as
 	const struct session *s = seat->session;
 	struct workload workload = *asked;
 
-	if (s->clock.virtual_ns && workload.seed == 0)
+	/* Reads that verify have the seed of what they read. */
+	if (s->clock.virtual_ns && workload.seed == 0 &&
+	    (workload_writes(asked) || !asked->verify))
 		workload.seed = random_mix(s->result->measurement_count + 1);
 
 	if (seat->range_bytes && !asked->size.bytes && !asked->size.ppm && !asked->offset.bytes &&
@@ -370,6 +382,8 @@ static void find_ceilings(const struct parts *parts, const struct member *member
 	for (uint32_t i = 0; i < parts->count; i++) {
 		worth |= is_near_ceiling(measurement_of(parts, i));
 		whole &= !measurement_of(parts, i)->ended_early;
+		/* A trace waits for its times with the CPU busy: no sign of a limit. */
+		whole &= !measurement_of(parts, i)->replay.is_replay;
 	}
 	if (!worth || !whole || !iops)
 		return;
@@ -403,6 +417,26 @@ static void count_peers(const struct parts *parts, uint32_t i)
 	}
 }
 
+/* What was written by others than one that verifies is not known any more. */
+static void forget_written(const struct parts *parts, uint32_t i)
+{
+	struct seat *seat = parts->list[i].seat;
+	uint32_t writer_count = 0;
+	bool verified = true;
+
+	for (uint32_t k = 0; k < parts->count; k++) {
+		const struct workload *w = &parts->list[k].workload;
+
+		if (parts->list[k].seat != seat || !workload_writes(w))
+			continue;
+		writer_count++;
+		verified &= w->verify;
+	}
+	if (writer_count == 0 || (writer_count == 1 && verified))
+		return;
+	seat_forget_written(seat);
+}
+
 static void part_audit(const struct parts *parts, uint32_t i)
 {
 	struct part *part = &parts->list[i];
@@ -418,6 +452,8 @@ static void part_audit(const struct parts *parts, uint32_t i)
 	/* What was written is no longer what was sampled. */
 	if (workload_writes(&part->workload))
 		part->seat->sampled_size_bytes = 0;
+	if (part->is_first)
+		forget_written(parts, i);
 	if (m->ended_early)
 		fail_of(s, m);
 	s->result->interrupted |= m->interrupted;

@@ -30,6 +30,7 @@ bool look_unwritten(const struct audit_facts *facts, struct finding *ret);
 bool look_depth(const struct audit_facts *facts, struct finding *ret);
 bool look_punted(const struct audit_facts *facts, struct finding *ret);
 bool look_generator(const struct audit_facts *facts, struct finding *ret);
+bool look_replay(const struct audit_facts *facts, struct finding *ret);
 bool look_rate(const struct audit_facts *facts, struct finding *ret);
 bool look_verify(const struct audit_facts *facts, struct finding *ret);
 bool look_errors(const struct audit_facts *facts, struct finding *ret);

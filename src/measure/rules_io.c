@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/rules.h"
+#include "stats/histogram.h"
 
 #include <math.h>
 #include <string.h>
@@ -182,11 +183,18 @@ static bool is_sync_engine(const struct measurement *m)
 	return strcmp(m->engine, "sync") == 0 || strcmp(m->engine, "mmap") == 0;
 }
 
+/* Recorded times or pauses say when requests start, not the depth. */
+static bool is_paced_replay(const struct measurement *m)
+{
+	return m->replay.is_replay && m->workload.replay.timing != TIMING_NONE;
+}
+
 bool look_depth(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct measurement *m = facts->measurement;
 	const struct workload *w = &m->workload;
-	const bool paced = w->rate_iops > 0 || (w->think_ns > 0 && w->think_count > 0);
+	const bool paced = w->rate_iops > 0 || (w->think_ns > 0 && w->think_count > 0) ||
+			   is_paced_replay(m);
 
 	if (w->depth_count < 2 || paced || facts->info->kind == TARGET_NULL)
 		return false;
@@ -249,7 +257,7 @@ bool look_generator(const struct audit_facts *facts, struct finding *ret)
 	const bool missed = m->workload.rate_iops == 0 || look_rate(facts, &(struct finding){ 0 });
 	char rate[UNITS_TEXT_BYTES], ceiling[UNITS_TEXT_BYTES];
 
-	if (!is_device_path(facts->info) || !missed)
+	if (!is_device_path(facts->info) || !missed || is_paced_replay(m))
 		return false;
 	if (m->worker_cpu_max < 0.95 && !near_ceiling)
 		return false;
@@ -290,6 +298,34 @@ bool look_rate(const struct audit_facts *facts, struct finding *ret)
 	    (unsigned long long)m->unserved_count);
 	advise(ret, "latency of an overloaded open loop grows with the runtime and means nothing: "
 	       "lower --rate-iops, or raise --iodepth if it was the limit");
+	return true;
+}
+
+/* A request that is a millisecond late has lost its place among the others. */
+#define REPLAY_LATE_NS MILLISECOND_NS
+
+bool look_replay(const struct audit_facts *facts, struct finding *ret)
+{
+	const struct measurement *m = facts->measurement;
+	uint64_t late_ns;
+	char p99[UNITS_TEXT_BYTES], last[UNITS_TEXT_BYTES];
+
+	if (!m->replay.is_replay || !m->lateness || m->lateness->count == 0 || m->interrupted)
+		return false;
+	late_ns = histogram_percentile_ns(m->lateness, 990000);
+	if (late_ns <= REPLAY_LATE_NS && m->replay.last_late_ns <= REPLAY_LATE_NS &&
+	    m->unserved_count == 0)
+		return false;
+	say(ret, "no faithful replay: 1 %% of the requests were started %s late or later, the last %s, and "
+	    "%llu were never begun", units_format_latency((double)late_ns, p99),
+	    units_format_latency((double)m->replay.last_late_ns, last),
+	    (unsigned long long)m->unserved_count);
+	if (m->backlog_ns_max > REPLAY_LATE_NS)
+		advise(ret, "they waited for a place in the queue: raise --iodepth; if the drive cannot keep "
+		       "up, replay with --speed below 1");
+	else
+		advise(ret, "this machine had no CPU for them in time: leave one free (--cpus-allowed), and "
+		       "stop what else runs");
 	return true;
 }
 

@@ -73,6 +73,9 @@ bool look_not_level(const struct audit_facts *facts, struct finding *ret)
 	struct series series;
 	char text[240] = "";
 
+	/* A trace is as level as what was recorded. */
+	if (m->replay.is_replay && m->workload.replay.timing != TIMING_NONE)
+		return false;
 	if (strcmp(m->level, level_name(LEVEL_LEVEL)) == 0 ||
 	    strcmp(m->level, level_name(LEVEL_TOO_SHORT)) == 0)
 		return false;

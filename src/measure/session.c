@@ -183,8 +183,15 @@ int session_open(struct session *s, struct err *err)
 	return r == 0 && s->seat_count > 1 ? check_room(s, err) : r;
 }
 
+void seat_forget_written(struct seat *seat)
+{
+	engine_memory_free(seat->memory);
+	seat->memory = NULL;
+}
+
 static void seat_done(struct seat *seat)
 {
+	seat_forget_written(seat);
 	state_close(seat->state);
 	open_mode_close_claims(seat);
 	target_close(seat->target);
@@ -261,6 +268,22 @@ static bool is_repeated(const struct seat *seat)
 	return false;
 }
 
+/* Nobody laid it out, and the writes may have ended early: what they left out is no loss. */
+static void cut_to_written(const struct seat *seat, struct audit_samples *samples)
+{
+	const struct result *result = seat->session->result;
+	uint64_t written_bytes = seat->layout_bytes;
+
+	for (size_t i = 0; i < result->measurement_count; i++) {
+		const struct measurement *m = &result->measurements[i];
+
+		if (m->target_index == seat->index)
+			written_bytes += m->ops[OP_WRITE].bytes;
+	}
+	if (samples->file_bytes > written_bytes)
+		samples->file_bytes = written_bytes;
+}
+
 static void seat_audit(struct seat *seat)
 {
 	struct session *s = seat->session;
@@ -274,6 +297,8 @@ static void seat_audit(struct seat *seat)
 	facts.machine = &s->result->machine;
 	facts.place = seat->place;
 	facts.samples = seat->samples;
+	if (seat->asked && seat->asked->unwritten)
+		cut_to_written(seat, &facts.samples);
 	facts.subject = s->seat_count > 1 ? seat->spec : NULL;
 	facts.run_told = seat->index > 0;
 	audit_target(s->result, &facts);

@@ -25,6 +25,8 @@ struct seat_wants {
 	bool uses_file;			/* a directory's test file is measured or stepped on */
 	bool all_named;			/* each phase's range ends at a given byte */
 	uint64_t need_bytes;		/* the furthest of them */
+	bool verified;			/* while gathering: the groups so far end with verified writes */
+	bool verified_next;		/* the same with the group that is looked at */
 };
 
 /* One target of the session, open. Most sessions have one. */
@@ -42,6 +44,7 @@ struct seat {
 	uint64_t range_bytes;		/* phases that name none stay below; 0 = the whole target */
 	uint64_t layout_bytes;		/* of the test file, written */
 	int *claim_fds;			/* keep the claims while the target's descriptors are others */
+	struct engine_memory *memory;	/* of what was written with verify last */
 	struct audit_place place;
 	struct audit_samples samples;	/* of the range below */
 	uint64_t sampled_offset_bytes, sampled_size_bytes;	/* size 0 = none */
@@ -77,12 +80,19 @@ void session_idle(struct session *s, uint64_t idle_ns, size_t index);
 void session_audit(struct session *s);		/* the findings about the targets */
 void session_done(struct session *s);
 
+/* The content is not known any more: something else was written. */
+void seat_forget_written(struct seat *seat);
+
 /* Where the result describes the seat's target. */
 struct target_info *seat_info(const struct seat *seat);
 
 /* To the observer: something begins, and ends (m NULL: nothing that was measured). */
 void session_begin(const struct session *s, const char *name, size_t index);
 void session_end(const struct session *s, const struct measurement *m);
+
+/* measure.c: the trace of a workload, checked against it; NULL where it has none. */
+int session_trace(const struct session *s, const struct workload *workload,
+		  const struct trace **ret, struct err *err);
 
 /* Whether *stop was raised. */
 bool session_stopped(const struct session *s);

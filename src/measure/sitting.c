@@ -149,6 +149,8 @@ int sitting_step(struct sitting *sitting, const struct workload *workload, struc
 	r = stopped(s, err);
 	if (r == 0)
 		r = open_mode_apply(s->seats, workload, err);
+	if (workload_writes(workload))
+		seat_forget_written(s->seats);
 	if (r == 0)
 		r = engine_run(workload, s->seats->target, &options, ret, err);
 	if (r == 0 && ret->ended_early)

@@ -78,6 +78,7 @@ static void forget_samples(struct seat *seat)
 {
 	seat->sampled_size_bytes = 0;
 	seat->range_bytes = 0;
+	seat_forget_written(seat);
 }
 
 static bool did_nothing(const struct step_result *done)

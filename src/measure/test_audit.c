@@ -224,6 +224,31 @@ static void overloaded(struct scene *s)
 	s->m->backlog_ns_max = 1200 * MILLISECOND_NS;
 }
 
+/* What a replay is: an open loop with lateness; its requests late by late_ns. */
+static void replayed(struct scene *s, uint64_t late_ns)
+{
+	free(s->m->lateness);
+	s->m->lateness = calloc(1, sizeof(*s->m->lateness));
+	histogram_init(s->m->lateness);
+	histogram_add_many(s->m->lateness, late_ns, 1000);
+	s->m->replay.is_replay = true;
+	s->m->replay.played_count = 1000;
+}
+
+static void late_replay(struct scene *s)
+{
+	replayed(s, 3 * MILLISECOND_NS);
+	s->m->backlog_ns_max = 4 * MILLISECOND_NS;
+}
+
+static void punctual_replay(struct scene *s)
+{
+	replayed(s, 5 * MICROSECOND_NS);
+	s->m->worker_cpu_max = 1;
+	s->m->depth_mean = 1.1;
+	strcpy(s->m->level, "drifting");
+}
+
 static void busy_worker(struct scene *s)
 {
 	s->m->worker_cpu_max = 0.97;
@@ -521,6 +546,7 @@ static const struct provoking {
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, stored_short, "stores 512 B of the 8.00" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, compressed_before, "stored compressed" },
 	{ "rate-not-sustained", AUDIT_MEASUREMENT, SEVERITY_WARNING, overloaded, "1.2" },
+	{ "replay-late", AUDIT_MEASUREMENT, SEVERITY_WARNING, late_replay, "3.00 ms late" },
 	{ "generator-bound", AUDIT_MEASUREMENT, SEVERITY_WARNING, busy_worker, "97 % of a CPU" },
 	{ "generator-bound", AUDIT_MEASUREMENT, SEVERITY_WARNING, near_ceiling, "within 10 %" },
 	{ "depth-not-reached", AUDIT_MEASUREMENT, SEVERITY_WARNING, sync_engine,
@@ -771,6 +797,10 @@ static const struct {
 	{ "page-cache", half_in_holes },
 	{ "page-cache", ramped },
 	{ "page-cache", on_tmpfs },
+	{ "replay-late", punctual_replay },
+	{ "generator-bound", punctual_replay },
+	{ "depth-not-reached", punctual_replay },
+	{ "not-level", punctual_replay },
 	{ "generator-bound", a_spinning_open_loop },
 	{ "rate-not-sustained", a_recovered_stall },
 	{ "rate-not-sustained", a_spinning_open_loop },

@@ -325,6 +325,54 @@ static void what_is_said_of_targets_names_them(void)
 	end_plan();
 }
 
+static struct phase *add_verified(uint32_t rw, bool together)
+{
+	struct phase *phase = add(0, rw, 0, together);
+
+	phase->workload.verify = true;
+	phase->workload.block_bytes = rw == RW_READ ? 64 * KIB : 4 * KIB;
+	return phase;
+}
+
+static void reads_verify_what_a_phase_before_them_wrote(void)
+{
+	make_places();
+	plan_init(&plan);
+	add_directory(0, MIB);
+	add_verified(RW_RANDWRITE, false)->workload.verify_back = false;
+	plan_add(&plan, PHASE_IDLE)->idle_ns = MILLISECOND_NS;
+	add_verified(RW_READ, false);
+	CHECK_EQ(run(NULL), 0);
+	CHECK_STR(err.text, "");
+	CHECK_EQ(result.measurements[0].verified_count, 0);
+	CHECK_EQ(result.measurements[1].verified_count, MIB / 4096);
+	CHECK_EQ(result.measurements[1].verify_failed_count, 0);
+	CHECK_EQ(result.measurements[1].seed, result.measurements[0].seed);
+	end_plan();
+	remove_places();
+}
+
+/* Not when the same group writes it, nor when something else was written since. */
+static void reads_that_cannot_be_verified_are_refused_before_anything_is_done(void)
+{
+	make_places();
+	for (int i = 0; i < 3; i++) {
+		plan_init(&plan);
+		add_directory(0, MIB);
+		if (i > 0)
+			add_verified(RW_RANDWRITE, false);
+		if (i > 1)
+			add(0, RW_WRITE, 0, false)->workload.io_size_bytes = 64 * KIB;
+		snprintf(add_verified(RW_READ, i == 1)->workload.name, 64, "check");
+		CHECK_EQ(run(NULL), -EINVAL);
+		CHECK_STR(err.text, "check: verify of reads alone needs data that a measurement before "
+				    "it wrote with verify");
+		CHECK_EQ(layouts_begun, 0);
+		end_plan();
+	}
+	remove_places();
+}
+
 static void a_thousand_short_phases_take_little(void)
 {
 	struct clock clock;
@@ -358,4 +406,6 @@ TESTS(TEST(several_reference_drives_run_under_one_clock),
       TEST(one_directory_may_be_several_targets),
       TEST(a_refused_second_target_leaves_the_first_untouched),
       TEST(files_that_do_not_fit_together_are_refused), TEST(modes_may_differ_within_a_group),
+      TEST(reads_verify_what_a_phase_before_them_wrote),
+      TEST(reads_that_cannot_be_verified_are_refused_before_anything_is_done),
       TEST(what_is_said_of_targets_names_them), TEST(a_thousand_short_phases_take_little))

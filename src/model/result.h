@@ -51,6 +51,15 @@ struct verify_failure {
 	char expected[96], found[96];
 };
 
+/* How a trace was replayed. When each request was started, against when it was meant to: lateness. */
+struct replay_result {
+	bool is_replay;			/* there was a trace; else all is 0 */
+	uint64_t played_count;		/* requests started */
+	uint64_t skipped_count;		/* left out: asked for, or of a kind that is not replayed */
+	uint64_t clipped_count, wrapped_count;	/* past the target's end: cut or dropped, moved */
+	uint64_t last_late_ns;		/* how late the last one was started */
+};
+
 /* What one measuring phase gave: the engine fills most, measure/ adds name, level and ceilings. */
 struct measurement {
 	char name[64];			/* "rand-read-4k-q32" */
@@ -78,6 +87,7 @@ struct measurement {
 	struct histogram *lateness;	/* open loop: submission - intended start; NULL otherwise */
 	uint64_t backlog_ns_max;	/* open loop: the longest an arrival waited for a slot */
 	uint64_t unserved_count;	/* open loop: arrivals never submitted, the backlog being too long */
+	struct replay_result replay;
 	/* Of access lines: a request with its reply; their times added up, and the longest. */
 	uint64_t transaction_count, transaction_ns, transaction_ns_max;
 	double depth_mean;		/* requests in flight, over submissions; what was really reached */

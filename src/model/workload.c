@@ -197,6 +197,12 @@ const struct field workload_fields[] = {
 	{ .name = "randseed", U64(seed, UNIT_NONE, 0, UINT64_MAX), .group = GROUP,
 	  .help = "seed of all that is random; 0 is a new one each run, kept in the result" },
 #undef GROUP
+	{ .name = "trace", TEXT(trace), .metavar = "FILE,...", .group = "Trace",
+	  .help = "replay what was recorded, see tare replay; rw, bs, size and blockalign say what is "
+		  "in it" },
+	{ .name = "replay", CUSTOM(replay, replay_parse_member, replay_print_member),
+	  .metavar = "NAME=VALUE;...", .group = "Trace",
+	  .help = "how a trace is read and replayed, as in speed=2;skip=trim" },
 	{ .name = "filter", TEXT(filter), .metavar = "SPEC", .group = "Filters",
 	  .help = "put delays or errors over the target, as in delay:read=1ms" },
 	{ .name = NULL },
@@ -205,6 +211,7 @@ const struct field workload_fields[] = {
 void workload_init(struct workload *workload)
 {
 	memset(workload, 0, sizeof(*workload));
+	replay_init(&workload->replay);
 	fields_preset(workload_fields, workload);
 }
 
@@ -215,8 +222,9 @@ static bool was_seen(field_bits seen, const char *name)
 
 void workload_settle(struct workload *workload, field_bits seen)
 {
-	if (!was_seen(seen, "runtime") && !was_seen(seen, "for") && !was_seen(seen, "io-size") &&
-	    !was_seen(seen, "io-count"))
+	/* A trace ends with its last request. */
+	if (!*workload->trace && !was_seen(seen, "runtime") && !was_seen(seen, "for") &&
+	    !was_seen(seen, "io-size") && !was_seen(seen, "io-count"))
 		workload->runtime_ns = 30 * SECOND_NS;
 }
 
@@ -264,6 +272,11 @@ bool workload_writes(const struct workload *workload)
 	if (is_mix(workload))
 		return workload->read_ppm < PPM;
 	return workload->rw != RW_READ && workload->rw != RW_RANDREAD;
+}
+
+bool workload_stores(const struct workload *workload)
+{
+	return workload_writes(workload) && !is_trim(workload) && workload->trim_ppm < PPM;
 }
 
 bool workload_trims(const struct workload *workload)

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "model/field.h"
+#include "model/replay.h"
 
 enum workload_rw {
 	RW_READ,
@@ -154,6 +155,13 @@ struct workload {
 	bool verify_back;		/* verify: what was written is read back at the end */
 	uint64_t seed;			/* 0 = a new one each run, recorded in the result */
 
+	/*
+	 * Not drawn but recorded: files with commas between, or a pattern. What the fields above
+	 * say of kinds, sizes and range then describes it (trace_describe, model/trace.h).
+	 */
+	char trace[2048];
+	struct replay replay;
+
 	char filter[256];		/* filters over the target, e.g. "delay:read=1ms" */
 };
 
@@ -170,6 +178,7 @@ void workload_settle(struct workload *workload, field_bits seen);
 
 bool workload_reads(const struct workload *workload);
 bool workload_writes(const struct workload *workload);	/* writes or trims: changes data */
+bool workload_stores(const struct workload *workload);	/* writes, in the narrow sense */
 bool workload_trims(const struct workload *workload);
 bool workload_trims_first(const struct workload *workload);	/* a block, before it is written */
 double workload_rate_per_s(const struct workload *workload);	/* asked of each job; 0 = closed loop */

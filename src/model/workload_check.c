@@ -53,6 +53,8 @@ static int check_sizes(const struct workload *w, struct err *err)
 {
 	int r = 0;
 
+	if (*w->trace)
+		return 0;	/* its own: check_trace */
 	if (w->size_mix.count && w->block_bytes != 4096)
 		return err_set(err, -EINVAL, "bs and bssplit exclude each other");
 	if (!w->size_mix.count)
@@ -277,17 +279,68 @@ static int check_verify(const struct workload *w, struct err *err)
 			       "is unique");
 	if (w->rw == RW_TRIM || w->rw == RW_RANDTRIM)
 		return needs(w, "verify", "reads or writes", err);
-	if (!workload_writes(w) && !w->seed)
-		return err_set(err, -EINVAL,
-			       "verify of reads alone needs the randseed of the run that wrote");
 	return 0;
+}
+
+/* What draws requests or says when they start has no effect on what was recorded. */
+static int check_trace(const struct workload *w, struct err *err)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} rows[] = {
+		{ "bssplit", w->size_mix.count > 0 },
+		{ "norandommap", w->repeat },
+		{ "random-distribution", w->distribution.kind != DISTRIBUTION_UNIFORM },
+		{ "percentage-random", w->random_ppm != PPM },
+		{ "segments", w->segment_count > 0 },
+		{ "stride", w->stride_bytes > 0 },
+		{ "backwards", w->backwards },
+		{ "io-size", w->io_size_bytes > 0 },
+		{ "ramp-time", w->ramp_ns > 0 },
+		{ "numjobs", w->job_count > 1 },
+		{ "fsync", w->fsync_count > 0 },
+		{ "fdatasync", w->fdatasync_count > 0 },
+		{ "rate-iops", w->rate_iops > 0 },
+		{ "thinktime", w->think_ns > 0 },
+		{ "verify", w->verify },
+		{ "access-lines", w->lines.count > 0 },
+		{ "end-fsync", w->end_fsync },
+	};
+	const uint64_t granule_bytes = w->replay.align_bytes ? w->replay.align_bytes : w->align_bytes;
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		if (rows[i].given)
+			return err_set(err, -EINVAL, "%s has no effect on a trace, whose requests are "
+						     "as they were recorded",
+				       rows[i].name);
+	}
+	if (!w->direct || granule_bytes % 512 == 0)
+		return 0;
+	err_set(err, -EINVAL, "the trace has requests that are no multiples of 512, which direct I/O "
+			      "needs");
+	return err_hint(err, "align=512 rounds them, or direct=0");
+}
+
+static int check_replay(const struct workload *w, struct err *err)
+{
+	struct text options = TEXT_INIT;
+	int r = 0;
+
+	if (*w->trace)
+		return check_trace(w, err);
+	replay_print(&w->replay, &options);
+	if (options.length)
+		r = err_set(err, -EINVAL, "replay=%s needs a trace", text_string(&options));
+	text_done(&options);
+	return r;
 }
 
 int workload_check(const struct workload *workload, struct err *err)
 {
 	int (*const checks[])(const struct workload *, struct err *) = {
 		check_lines, check_sizes, check_order, check_range, check_queue, check_time,
-		check_mix,   check_data,  check_stores, check_verify,
+		check_mix,   check_data,  check_stores, check_verify, check_replay,
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(checks); i++) {

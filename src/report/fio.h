@@ -26,6 +26,7 @@
  * without histograms and seconds.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -34,11 +35,14 @@
 #include "model/plan.h"
 #include "model/result.h"
 
+struct recording;	/* model/recording.h */
+
 struct report_fio {
 	const struct result *result;
 	const struct fio_labels *labels;	/* job i is measurement i */
 	uint64_t ended_unix_ms;			/* the time of day when it was done */
 	int pid;				/* printed by the normal format */
+	struct recording *recording;		/* for logs that need one; NULL */
 };
 
 /*
@@ -66,7 +70,8 @@ void report_fio_terse(const struct report_fio *report, struct text *ret);
  * Log files PREFIX_bw.N.log, _iops, _lat, _clat, _slat (empty: not measured) with lines
  * "ms, value, direction, block size, priority": KiB/s, 1/s or ns; read 0, write 1, trim 2; N
  * counts clones from 1 over all jobs. Averages have block size 0 and end at the time they are
- * of; where nothing was done there is no line.
+ * of; where nothing was done there is no line. Averages over whole seconds are the
+ * measurements'; others, and logs of each request, are made from a recording.
  *
  * write gets whole files piece by piece: the first piece of a name makes the file, which is
  * empty where the piece is. 0 or a negative errno, which ends the writing.
@@ -76,6 +81,8 @@ struct fio_log_writer {
 	int (*write)(void *ctx, const char *name, bool first, const char *bytes, size_t length,
 		     struct err *err);
 };
+/* Whether a log that is asked for needs a recording of the run. */
+bool report_fio_logs_record(const struct fio_labels *labels);
 /* The names of all that will be written, as long as look returns 0. */
 int report_fio_log_names(const struct fio_labels *labels,
 			 int (*look)(void *ctx, const char *name, struct err *err), void *ctx,

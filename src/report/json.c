@@ -299,6 +299,21 @@ static void put_device(json_t *ret, const struct measurement *m)
 	json_put(ret, "drive", drive_json(m->drive));
 }
 
+static json_t *replay_json(const struct replay_result *replay)
+{
+	json_t *ret;
+
+	if (!replay->is_replay)
+		return json_null();
+	ret = json_object();
+	json_put_u64(ret, "played_count", replay->played_count);
+	json_put_u64(ret, "skipped_count", replay->skipped_count);
+	json_put_u64(ret, "clipped_count", replay->clipped_count);
+	json_put_u64(ret, "wrapped_count", replay->wrapped_count);
+	json_put_u64(ret, "last_late_ns", replay->last_late_ns);
+	return ret;
+}
+
 static json_t *measurement_json(const struct measurement *m)
 {
 	json_t *ret = json_object();
@@ -322,6 +337,7 @@ static json_t *measurement_json(const struct measurement *m)
 	json_put(ret, "lateness_ns", latency_json(m->lateness));
 	json_put_u64(ret, "backlog_ns_max", m->backlog_ns_max);
 	json_put_u64(ret, "unserved_count", m->unserved_count);
+	json_put(ret, "replay", replay_json(&m->replay));
 	json_put(ret, "transactions", transactions_json(m));
 	put_queue(ret, m);
 	put_cpu(ret, m);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "model/recording.h"
 #include "report/sample.h"
 #include "report/sample_fio.h"
 #include "stats/packed.h"
@@ -158,6 +159,101 @@ static void jobs_may_share_a_file(void)
 	sample_fio_done(&sample);
 }
 
+static void record(struct recording *recording, uint64_t done_ms, uint64_t took_us,
+		   enum op_kind op)
+{
+	const uint64_t done_ns = 5 * SECOND_NS + done_ms * MILLISECOND_NS;
+
+	recording_append(recording,
+			 &(struct recorded_io){
+				 .intended_ns = done_ns - 2 * took_us * 1000,
+				 .submit_ns = done_ns - took_us * 1000,
+				 .done_ns = done_ns,
+				 .offset_bytes = done_ms * 4096,
+				 .length_bytes = 4096,
+				 .result = op == OP_SYNC ? 0 : 4096,
+				 .measurement_index = 2,
+				 .op = (uint8_t)op,
+			 },
+			 1);
+}
+
+/* Six reads and a sync of the third measurement, which began at 5 s; recorded in no order. */
+static struct recording *a_recording(struct sample_fio *sample)
+{
+	struct recording *ret;
+	struct err err;
+
+	CHECK_EQ(recording_new(&ret, &err), 0);
+	sample->result.measurements[2].start_ns = 5 * SECOND_NS;
+	sample->result.measurements[2].duration_ns = 350 * MILLISECOND_NS;
+	record(ret, 310, 100, OP_READ);
+	record(ret, 20, 100, OP_READ);
+	record(ret, 90, 300, OP_READ);
+	record(ret, 95, 50, OP_SYNC);
+	record(ret, 100, 200, OP_READ);
+	record(ret, 101, 400, OP_WRITE);
+	record(ret, 0, 100, OP_READ);	/* meant for the ramp */
+	sample->report.recording = ret;
+	return ret;
+}
+
+/* Windows of 100 ms: 3 reads and none; then a write; none; then a read, in 50 ms. */
+static void averages_over_less_than_a_second(void)
+{
+	struct sample_fio sample;
+	struct files files = { 0 };
+	const struct fio_log_writer writer = { &files, keep };
+	struct recording *recording;
+	struct err err = { 0 };
+
+	sample_of_logs(&sample, 100);
+	recording = a_recording(&sample);
+	CHECK(!report_fio_logs_record(&sample.labels));
+	replace(&sample.labels.jobs[2].write_lat_log, "b");
+	replace(&sample.labels.jobs[2].write_iops_log, "b");
+	CHECK(report_fio_logs_record(&sample.labels));
+	CHECK_EQ(report_fio_logs(&sample.report, &writer, &err), 0);
+	CHECK_STR(content(&files, "b_iops.3.log"), "100, 30, 0, 0, 0\n"
+						   "200, 10, 1, 0, 0\n"
+						   "350, 20, 0, 0, 0\n");
+	CHECK_STR(content(&files, "b_clat.3.log"), "100, 200000, 0, 0, 0\n"
+						   "200, 400000, 1, 0, 0\n"
+						   "350, 100000, 0, 0, 0\n");
+	CHECK_STR(content(&files, "b_lat.3.log"), "100, 400000, 0, 0, 0\n"
+						  "200, 800000, 1, 0, 0\n"
+						  "350, 200000, 0, 0, 0\n");
+	files_done(&files);
+	recording_free(recording);
+	sample_fio_done(&sample);
+}
+
+static void a_line_for_each_request(void)
+{
+	struct sample_fio sample;
+	struct files files = { 0 };
+	const struct fio_log_writer writer = { &files, keep };
+	struct recording *recording;
+	struct err err = { 0 };
+
+	sample_of_logs(&sample, 0);
+	recording = a_recording(&sample);
+	replace(&sample.labels.jobs[2].write_lat_log, "b");
+	replace(&sample.labels.jobs[2].write_bw_log, "b");
+	sample.labels.jobs[2].log_offset = true;
+	CHECK_EQ(report_fio_logs(&sample.report, &writer, &err), 0);
+	CHECK_STR(content(&files, "b_clat.3.log"), "20, 100000, 0, 4096, 81920, 0\n"
+						   "90, 300000, 0, 4096, 368640, 0\n"
+						   "100, 200000, 0, 4096, 409600, 0\n"
+						   "101, 400000, 1, 4096, 413696, 0\n"
+						   "310, 100000, 0, 4096, 1269760, 0\n");
+	/* 4 KiB in 200 us are 20,000 KiB/s. */
+	CHECK(strstr(content(&files, "b_bw.3.log"), "100, 20000, 0, 4096, 409600, 0\n") != NULL);
+	files_done(&files);
+	recording_free(recording);
+	sample_fio_done(&sample);
+}
+
 static void a_file_that_cannot_be_written_ends_it(void)
 {
 	struct sample_fio sample;
@@ -174,4 +270,5 @@ static void a_file_that_cannot_be_written_ends_it(void)
 }
 
 TESTS(TEST(averages_of_seconds), TEST(averages_over_several_seconds), TEST(jobs_may_share_a_file),
+      TEST(averages_over_less_than_a_second), TEST(a_line_for_each_request),
       TEST(a_file_that_cannot_be_written_ends_it))

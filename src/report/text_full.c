@@ -67,7 +67,8 @@ static void add_op(const struct measurement *m, enum op_kind kind,
 	if (op->latency && op->count)
 		add_latency("  latency", op->latency, ret);
 	/* The same figures twice say nothing: closed loops count both from the submission. */
-	if (m->workload.rate_iops && op->service && op->count)
+	if ((m->workload.rate_iops || m->replay.is_replay) && op->service && op->count &&
+	    m->lateness && m->lateness->count)
 		add_latency("  service", op->service, ret);
 }
 
@@ -114,6 +115,38 @@ static void add_arrival(const struct measurement *m, const struct report_style *
 			 text_percentile(m->lateness, 500000, a),
 			 text_percentile(m->lateness, 990000, b),
 			 units_format_latency((double)m->lateness->max_ns, c));
+}
+
+static void add_replay(const struct measurement *m, const struct report_style *style,
+		       struct text *ret)
+{
+	static const char *const words[] = { "at recorded times", "with recorded pauses",
+					     "as fast as the depth allows" };
+	const struct replay_result *r = &m->replay;
+	struct text line = TEXT_INIT;
+	char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+
+	if (!r->is_replay)
+		return;
+	text_add(&line, "%" PRIu64 " requests %s", r->played_count, words[m->workload.replay.timing]);
+	if (r->skipped_count)
+		text_add(&line, ", %" PRIu64 " left out", r->skipped_count);
+	if (r->clipped_count)
+		text_add(&line, ", %" PRIu64 " cut at the target's end", r->clipped_count);
+	if (r->wrapped_count)
+		text_add(&line, ", %" PRIu64 " wrapped at the target's end", r->wrapped_count);
+	if (m->unserved_count)
+		text_add(&line, ", %" PRIu64 " never begun", m->unserved_count);
+	add_line(ret, style, "replay", "%s", text_string(&line));
+	text_done(&line);
+	if (!m->lateness || !m->lateness->count)
+		return;
+	add_line(ret, style, "started", "late by p50 %s, p99 %s, p99.9 %s",
+		 text_percentile(m->lateness, 500000, a), text_percentile(m->lateness, 990000, b),
+		 text_percentile(m->lateness, 999000, c));
+	add_line(ret, style, "", "at most %s; the last one by %s",
+		 units_format_latency((double)m->lateness->max_ns, a),
+		 units_format_latency((double)r->last_late_ns, b));
 }
 
 static void add_queue(const struct measurement *m, const struct report_style *style,
@@ -288,6 +321,7 @@ void text_full(const struct result *result, const struct measurement *m,
 		if (summary_has_op(m, (enum op_kind)kind))
 			add_op(m, (enum op_kind)kind, style, ret);
 	add_arrival(m, style, ret);
+	add_replay(m, style, ret);
 	add_series(m, style, ret);
 	add_level(m, style, ret);
 	add_queue(m, style, ret);

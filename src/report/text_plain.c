@@ -50,7 +50,8 @@ static void add_op(const struct measurement *m, enum op_kind kind, struct text *
 						 buffer));
 	if (op->latency && op->count)
 		add_latency(text_string(&name), "latency", op->latency, ret);
-	if (m->workload.rate_iops && op->service && op->count)
+	if ((m->workload.rate_iops || m->replay.is_replay) && op->service && op->count &&
+	    m->lateness && m->lateness->count)
 		add_latency(text_string(&name), "service time", op->service, ret);
 	text_done(&name);
 }
@@ -66,6 +67,23 @@ static void add_open_loop(const struct measurement *m, struct text *ret)
 	text_add(ret, "%s arrivals never begun: %" PRIu64 "\n", m->name, m->unserved_count);
 	if (m->lateness && m->lateness->count)
 		add_latency(m->name, "lateness", m->lateness, ret);
+}
+
+static void add_replay(const struct measurement *m, struct text *ret)
+{
+	const struct replay_result *r = &m->replay;
+	char text[UNITS_TEXT_BYTES];
+
+	text_add(ret, "%s replayed: %" PRIu64 "\n", m->name, r->played_count);
+	text_add(ret, "%s left out: %" PRIu64 "\n", m->name, r->skipped_count);
+	text_add(ret, "%s cut at the end: %" PRIu64 "\n", m->name, r->clipped_count);
+	text_add(ret, "%s wrapped at the end: %" PRIu64 "\n", m->name, r->wrapped_count);
+	text_add(ret, "%s never begun: %" PRIu64 "\n", m->name, m->unserved_count);
+	if (!m->lateness || !m->lateness->count)
+		return;
+	add_latency(m->name, "lateness", m->lateness, ret);
+	text_add(ret, "%s lateness of the last: %s\n", m->name,
+		 units_format_latency((double)r->last_late_ns, text));
 }
 
 static void add_place(const struct result *result, const struct measurement *m, struct text *ret)
@@ -108,6 +126,8 @@ static void add_measurement(const struct result *result, const struct measuremen
 			add_op(m, (enum op_kind)kind, ret);
 	if (m->workload.rate_iops)
 		add_open_loop(m, ret);
+	if (m->replay.is_replay)
+		add_replay(m, ret);
 	if (m->level[0])
 		text_add(ret, "%s level: %s\n", m->name, m->level);
 	text_add(ret, "%s depth: %.1f\n", m->name, m->depth_mean);

@@ -7,15 +7,19 @@
  *
  *	guards_changed				dangerous	GUARDS
  *	aborted					dangerous	RESET
- *	nothing there that could be trimmed	not-applicable	ROTATIONAL, MEMORY, SERVER, READ_ONLY
- *	a layer with capable NO			blocked		its reason; the first from the top
+ *	no last layer needs to be told, none takes discards
+ *						not-applicable	ROTATIONAL, MEMORY, SERVER, READ_ONLY
+ *	a layer with capable NO			blocked		its reason; the first from the top,
+ *				but a hard disk below one that takes discards just ends the chain
  *	evidence "fitrim", "discard" or "punch-hole" with an error:
- *		EPERM, EACCES			cannot-tell	NO_RIGHTS
+ *		EPERM, EACCES			cannot-tell	NO_RIGHTS, unless something was sent
  *		EROFS				cannot-tell	READ_ONLY
  *		any other			blocked		FAILS
- *	a layer's answer wants root, and nothing was delivered	cannot-tell	NO_RIGHTS
- *	nothing was sent (rung below SENT)	cannot-tell	NOT_TRIED
- *	no counter rose				cannot-tell	NOT_SENT
+ *	nothing was tried:
+ *		a layer's answer wants root	cannot-tell	NO_RIGHTS
+ *		a layer's answer is not known	cannot-tell	NOT_KNOWN
+ *		else				cannot-tell	NOT_TRIED
+ *	the first layer that counts counted none	cannot-tell	NOT_SENT
  *	counters rose above a layer, not at it	blocked		NOT_PASSED
  *	mapping NO, space_freed not known	cannot-tell	MAPPING
  *	sizes: gone only from one larger than announced		partial	GRANULARITY
@@ -27,9 +31,10 @@
  *		old, virtual			sent-unproven	IMAGE_IGNORE
  *		old				sent-unproven	NOT_OBSERVABLE
  *		other				cannot-tell	TRANSFORMED
- *	not read: space_freed YES		works, works-when-asked
+ *	not read: space_freed YES, "behaviour" ok	works, works-when-asked
  *	not read, virtual			works, works-when-asked; as_far_as_seen
  *	not read				sent-unproven	NOT_READ
+ *	none of them				cannot-tell	NO_EVIDENCE
  *
  * "works" becomes "works-when-asked" where neither mount option nor timer asks. Whatever the
  * verdict, as_far_as_seen tells that the last layer is virtual or remote.

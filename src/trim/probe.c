@@ -41,9 +41,8 @@ struct trim_evidence *probe_say(struct probe *p, enum trim_rung rung, const char
 
 int probe_failed(struct probe *p, enum trim_rung rung, const char *code, const struct err *err)
 {
-	struct trim_evidence *evidence =
-		probe_say(p, rung, code, false, "%s%s%s", err->text, err->hint[0] ? "; " : "",
-			  err->hint);
+	struct trim_evidence *evidence = probe_say(p, rung, code, false, "%s%s%s", err->text,
+						   err->hint[0] ? "; " : "", err->hint);
 
 	evidence->error = err->code;
 	return PROBE_END;

@@ -9,10 +9,10 @@
  *
  * On a path everything happens in one unnamed test file: pieces of each size that are freed by
  * punching holes, between guards that stay. Where holes cannot be punched (FAT), each piece and
- * each guard is a file of its own, and pieces are freed by deleting them. Where a piece lies on the lowest readable devices is proven on the
- * guards; the pieces themselves are not read before they are freed. On a device or the reference
- * drive the same is done in ranges of it, through the gate of target_open, and without consent
- * nothing is done at all.
+ * each guard is a file of its own, and pieces are freed by deleting them. Where a piece lies on the
+ *lowest readable devices is proven on the guards; the pieces themselves are not read before they
+ *are freed. On a device or the reference drive the same is done in ranges of it, through the gate
+ *of target_open, and without consent nothing is done at all.
  *
  * Whatever could not be done is evidence with its errno: what the probe lacks the right to, what
  * the file system refuses, what would need consent. It fails only where nothing can be said:
@@ -35,20 +35,20 @@
 
 /* Zero is right for every member but the clock. */
 struct trim_probe_options {
-	const struct clock *clock;	/* the virtual one of a reference drive; else real */
-	const volatile int *stop;	/* not 0: end soon, with what was seen so far; NULL */
-	void (*progress)(void *ctx, const char *doing, double done_ratio);	/* NULL */
+	const struct clock *clock; /* the virtual one of a reference drive; else real */
+	const volatile int *stop;  /* not 0: end soon, with what was seen so far; NULL */
+	void (*progress)(void *ctx, const char *doing, double done_ratio); /* NULL */
 	void *progress_ctx;
-	const char *erase_serial;	/* consent to write the device named, as target_request's */
-	const uint64_t *sizes;		/* of the pieces, ascending, at most TRIM_SIZES; NULL = 4k to 64m */
+	const char *erase_serial; /* consent to write the device named, as target_request's */
+	const uint64_t *sizes; /* of the pieces, ascending, at most TRIM_SIZES; NULL = 4k to 64m */
 	uint32_t size_count;
-	uint64_t budget_bytes;		/* most that is written; 0 = 256 MiB; never over 10 % of free */
-	const uint64_t *read_after_ns;	/* when to read back, rising; NULL = at once, 1, 5, 10 s */
+	uint64_t budget_bytes; /* most that is written; 0 = 256 MiB; never over 10 % of free */
+	const uint64_t *read_after_ns; /* when to read back, rising; NULL = at once, 1, 5, 10 s */
 	uint32_t read_after_count;
-	uint64_t quiet_ns;		/* counters rest when nothing rose for so long; 0 = 1 s */
-	uint64_t online_ns;		/* what a discarding mount gets before FITRIM; 0 = 10 s */
-	bool by_deletion;		/* files for pieces, although holes could be punched */
-	uint64_t seed;			/* of the data; 0 = drawn */
+	uint64_t quiet_ns;  /* counters rest when nothing rose for so long; 0 = 1 s */
+	uint64_t online_ns; /* what a discarding mount gets before FITRIM; 0 = 10 s */
+	bool by_deletion;   /* files for pieces, although holes could be punched */
+	uint64_t seed;	    /* of the data; 0 = drawn */
 };
 
 int trim_probe(struct trim_report *report, const struct trim_probe_options *options,

@@ -30,8 +30,8 @@ static int decode(const struct btrfs_ioctl_search_header *header, const void *it
 		return -EIO;
 	memcpy(&head, item, sizeof(head));
 	count = le16toh(head.num_stripes);
-	if (header->len < offsetof(struct btrfs_chunk, stripe) +
-				  count * sizeof(struct btrfs_stripe))
+	if (header->len <
+	    offsetof(struct btrfs_chunk, stripe) + count * sizeof(struct btrfs_stripe))
 		return -EIO;
 	if (count > CHUNK_STRIPES)
 		return -E2BIG;
@@ -84,8 +84,8 @@ static int take(const struct btrfs_ioctl_search_args_v2 *args, struct chunks *ch
 
 int chunks_read(int fd, struct chunks *ret, struct err *err)
 {
-	DEFER(defer_free) struct btrfs_ioctl_search_args_v2 *args =
-		calloc(1, sizeof(*args) + ANSWER_BYTES);
+	DEFER(defer_free)
+	struct btrfs_ioctl_search_args_v2 *args = calloc(1, sizeof(*args) + ANSWER_BYTES);
 	struct chunks chunks = { 0 };
 	uint64_t next = 0;
 	int r = args ? 0 : -ENOMEM;
@@ -206,6 +206,7 @@ uint64_t chunks_discardable(int fd)
 		return 0;
 	/* 8-4-4-4-12 digits. */
 	for (size_t i = 0; i < BTRFS_FSID_SIZE; i++)
-		to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", args.fsid[i]);
+		to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+			      args.fsid[i]);
 	return sysfs_read_u64(0, "/sys/fs/btrfs/%s/discard/discardable_bytes", uuid);
 }

@@ -15,7 +15,7 @@
 
 struct chunk {
 	uint64_t logical_bytes, length_bytes, stripe_bytes;
-	uint64_t profile;		/* BTRFS_BLOCK_GROUP_ bits */
+	uint64_t profile; /* BTRFS_BLOCK_GROUP_ bits */
 	uint32_t stripe_count, sub_count;
 	struct {
 		uint64_t device_id, offset_bytes;
@@ -23,7 +23,7 @@ struct chunk {
 };
 
 struct chunks {
-	struct chunk *list;		/* by logical_bytes; the caller's to free */
+	struct chunk *list; /* by logical_bytes; the caller's to free */
 	size_t count;
 };
 

@@ -10,8 +10,8 @@
 #include "model/trim.h"
 
 struct count {
-	bool known;		/* the layer counts */
-	uint64_t discard_count, discard_bytes, discard_ns;	/* ns: time spent in them, added up */
+	bool known;					   /* the layer counts */
+	uint64_t discard_count, discard_bytes, discard_ns; /* ns: time spent in them, added up */
 	uint64_t write_bytes;
 };
 
@@ -26,8 +26,8 @@ void counts_read(const struct trim_report *report, struct counts *ret);
 struct counts_wait {
 	const struct clock *clock;
 	const volatile int *stop;
-	uint64_t quiet_ns;	/* no discard counter of a topmost layer rises for so long */
-	uint64_t limit_ns;	/* give up then */
+	uint64_t quiet_ns; /* no discard counter of a topmost layer rises for so long */
+	uint64_t limit_ns; /* give up then */
 };
 
 /* Until they rest; *ret is what they say then. False when they did not. */

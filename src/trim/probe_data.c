@@ -7,8 +7,10 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -34,8 +36,8 @@ static int queue_one(struct probe *p, const struct io *io, struct err *err)
 	if (r == 1 && got.result < 0)
 		r = got.result;
 	return r < 0 ? err_errno(err, r, "%s at %llu", p->target->info.spec,
-				 (unsigned long long)io->offset_bytes) :
-		       0;
+				 (unsigned long long)io->offset_bytes)
+		     : 0;
 }
 
 /* The file that holds the byte, and where in it. */
@@ -56,8 +58,10 @@ static int move(struct probe *p, enum io_kind kind, uint64_t at_bytes, uint32_t 
 		struct err *err)
 {
 	const struct target *target = file_at(p, &at_bytes);
-	const struct io io = { .kind = (uint8_t)kind, .offset_bytes = at_bytes,
-			       .length_bytes = length_bytes, .buffer = p->buffer };
+	const struct io io = { .kind = (uint8_t)kind,
+			       .offset_bytes = at_bytes,
+			       .length_bytes = length_bytes,
+			       .buffer = p->buffer };
 	ssize_t got;
 
 	if (p->queue)
@@ -87,7 +91,8 @@ int probe_write(struct probe *p, uint64_t at_bytes, uint64_t length_bytes, struc
 
 	for (uint64_t done = 0; r == 0 && done < length_bytes; done += PROBE_BUFFER_BYTES) {
 		const uint64_t left = length_bytes - done;
-		const uint32_t now = left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
+		const uint32_t now =
+			left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
 
 		sector_fill(&p->key, at_bytes + done, p->buffer, now);
 		r = move(p, IO_WRITE, at_bytes + done, now, err);
@@ -108,7 +113,8 @@ int probe_look(struct probe *p, const struct stretch *stretch, struct sector_cou
 				     POSIX_FADV_DONTNEED);
 	for (uint64_t done = 0; r == 0 && done < stretch->bytes; done += PROBE_BUFFER_BYTES) {
 		const uint64_t left = stretch->bytes - done;
-		const uint32_t now = left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
+		const uint32_t now =
+			left < PROBE_BUFFER_BYTES ? (uint32_t)left : PROBE_BUFFER_BYTES;
 
 		r = move(p, IO_READ, stretch->at_bytes + done, now, err);
 		if (r == 0)
@@ -122,8 +128,8 @@ static bool is_hopeless(const struct trim_report *report)
 {
 	const uint32_t top = trim_top_block(report);
 
-	return top != TRIM_TOP ? report->layers[top].capable == TRIM_NO :
-	       report->layer_count && strcmp(report->layers[0].kind, "sim") != 0;
+	return top != TRIM_TOP ? report->layers[top].capable == TRIM_NO
+			       : report->layer_count && strcmp(report->layers[0].kind, "sim") != 0;
 }
 
 static struct spread_wish wish_of(const struct probe *p)
@@ -147,7 +153,8 @@ static struct spread_wish wish_of(const struct probe *p)
  */
 static int choose_way(struct probe *p, const char *directory, struct err *err)
 {
-	const struct target_request request = { .spec = directory, .writes = true,
+	const struct target_request request = { .spec = directory,
+						.writes = true,
 						.size_bytes = MIB };
 	struct target *target;
 	int r;
@@ -159,8 +166,37 @@ static int choose_way(struct probe *p, const char *directory, struct err *err)
 	if (r < 0)
 		return r;
 	p->by_file = fallocate(target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-			       UNIT_BYTES) < 0 && errno == EOPNOTSUPP;
+			       UNIT_BYTES) < 0 &&
+		     errno == EOPNOTSUPP;
 	target_close(target);
+	return 0;
+}
+
+/*
+ * Writes in place on btrfs, so that a guard can be overwritten where it lies, and direct I/O is
+ * direct. Only for an empty file; one that does not take it is as it was.
+ */
+static void write_in_place(struct target *target)
+{
+	int flags;
+
+	if (ioctl(target->fd, FS_IOC_GETFLAGS, &flags) < 0 || ftruncate(target->fd, 0) < 0)
+		return;
+	flags |= FS_NOCOW_FL;
+	(void)!ioctl(target->fd, FS_IOC_SETFLAGS, &flags);
+	(void)!ftruncate(target->fd, (off_t)target->info.size_bytes);
+}
+
+static int open_one(struct probe *p, struct target **ret, const struct target_request *request,
+		    struct err *err)
+{
+	const int r = target_open(ret, request, err);
+
+	if (r < 0)
+		return r;
+	p->is_btrfs = strcmp((*ret)->info.filesystem, "btrfs") == 0;
+	if (p->is_btrfs)
+		write_in_place(*ret);
 	return 0;
 }
 
@@ -171,12 +207,12 @@ static int open_files(struct probe *p, const char *directory, struct err *err)
 
 	if (!p->by_file) {
 		request.size_bytes = p->spread.end_bytes;
-		return target_open(&p->target, &request, err);
+		return open_one(p, &p->target, &request, err);
 	}
 	/* One after the other, so that they may lie so, too. */
 	for (uint32_t i = 0; r == 0 && i < p->spread.count; i++) {
 		request.size_bytes = p->spread.stretches[i].bytes;
-		r = target_open(&p->files[i], &request, err);
+		r = open_one(p, &p->files[i], &request, err);
 	}
 	p->target = p->files[0];
 	return r;
@@ -208,10 +244,7 @@ static int begin_in_directory(struct probe *p, const char *directory, struct err
 		wish.size_count = sizeof(sizes_of_files) / sizeof(sizes_of_files[0]);
 	}
 	r = spread_make(&p->spread, &wish, err);
-	if (r == 0)
-		r = open_files(p, directory, err);
-	p->is_btrfs = r == 0 && strcmp(p->target->info.filesystem, "btrfs") == 0;
-	return r;
+	return r < 0 ? r : open_files(p, directory, err);
 }
 
 /* Regions across the device; what is left of it at the end of the last stays. */
@@ -227,7 +260,8 @@ static int spread_over(struct probe *p, uint64_t size_bytes, struct err *err)
 
 static int begin_on_device(struct probe *p, struct err *err)
 {
-	const struct target_request request = { .spec = p->report->path, .writes = true,
+	const struct target_request request = { .spec = p->report->path,
+						.writes = true,
 						.erase_serial = p->options->erase_serial };
 	int r = target_open(&p->target, &request, err);
 
@@ -265,10 +299,13 @@ static void describe_sim(struct trim_report *report, const struct target_info *i
 
 static int begin_on_sim(struct probe *p, struct err *err)
 {
-	const struct target_request request = { .spec = p->report->spec, .writes = true,
+	const struct target_request request = { .spec = p->report->spec,
+						.writes = true,
 						.clock = p->clock };
-	struct queue_options options = { .depth_count = 1, .length_max_bytes = PROBE_BUFFER_BYTES,
-					 .pool = p->buffer, .pool_bytes = PROBE_BUFFER_BYTES,
+	struct queue_options options = { .depth_count = 1,
+					 .length_max_bytes = PROBE_BUFFER_BYTES,
+					 .pool = p->buffer,
+					 .pool_bytes = PROBE_BUFFER_BYTES,
 					 .clock = p->clock };
 	int r = target_open(&p->target, &request, err);
 
@@ -304,9 +341,11 @@ int probe_begin(struct probe *p, struct err *err)
 	if (stat(path, &st) < 0)
 		return err_errno(err, -errno, "%s", path);
 	if (S_ISBLK(st.st_mode) && !p->options->erase_serial) {
-		probe_say(p, RUNG_NONE, "consent", false,
-			  "nothing was written: a probe of %s overwrites parts of it, and needs the "
-			  "consent that names it", path);
+		probe_say(
+			p, RUNG_NONE, "consent", false,
+			"nothing was written: a probe of %s overwrites parts of it, and needs the "
+			"consent that names it",
+			path);
 		return PROBE_END;
 	}
 	if (S_ISBLK(st.st_mode))
@@ -333,15 +372,15 @@ int probe_write_all(struct probe *p, struct err *err)
 		 * Extents must end where pieces do: btrfs keeps a whole one while any byte of it is
 		 * in use, and delayed allocation makes one of neighbours.
 		 */
-		if (r == 0 && p->is_file && !p->by_file &&
-		    (p->is_btrfs || !p->target->info.direct))
+		if (r == 0 && p->is_file && !p->by_file && (p->is_btrfs || !p->target->info.direct))
 			r = probe_flush(p, err);
 	}
 	if (r == 0)
 		r = probe_flush(p, err);
 	if (r < 0)
 		return probe_failed(p, RUNG_NONE, "test-file", err);
-	probe_say(p, RUNG_NONE, "test-file", true, "%s of test data written, of which %s are to be freed",
+	probe_say(p, RUNG_NONE, "test-file", true,
+		  "%s of test data written, of which %s are to be freed",
 		  units_format_size((double)s->written_bytes, text),
 		  units_format_size((double)s->freed_bytes, freed))
 		->bytes = s->written_bytes;

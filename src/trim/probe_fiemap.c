@@ -75,8 +75,8 @@ static int take(struct file_extents *extents, const struct fiemap_extent *e, str
 	int r;
 
 	if (refused)
-		return err_set(err, -ENOTSUP, "the file system answers for %s at %llu",
-			       refused, (unsigned long long)e->fe_logical);
+		return err_set(err, -ENOTSUP, "the file system answers for %s at %llu", refused,
+			       (unsigned long long)e->fe_logical);
 	r = add(extents, &(struct file_extent){ e->fe_logical, e->fe_physical, e->fe_length });
 	return r < 0 ? err_errno(err, r, "extents") : 0;
 }
@@ -84,8 +84,8 @@ static int take(struct file_extents *extents, const struct fiemap_extent *e, str
 /* 0, -ENOTTY or -EOPNOTSUPP where it is not known. */
 static int by_fiemap(int fd, struct file_extents *extents, struct err *err)
 {
-	DEFER(defer_free) struct fiemap *map =
-		calloc(1, sizeof(*map) + AT_ONCE * sizeof(map->fm_extents[0]));
+	DEFER(defer_free)
+	struct fiemap *map = calloc(1, sizeof(*map) + AT_ONCE * sizeof(map->fm_extents[0]));
 	uint64_t at = 0;
 	bool last = false;
 	int r = 0;
@@ -129,10 +129,10 @@ static int by_fibmap(int fd, struct file_extents *extents, struct err *err)
 		/* A hole; who looks for what was written there finds none. */
 		if (block == 0)
 			continue;
-		r = add(extents, &(struct file_extent){
-					 i * (uint64_t)block_bytes,
-					 (uint64_t)(unsigned int)block * (uint64_t)block_bytes,
-					 (uint64_t)block_bytes });
+		r = add(extents, &(struct file_extent){ i * (uint64_t)block_bytes,
+							(uint64_t)(unsigned int)block *
+								(uint64_t)block_bytes,
+							(uint64_t)block_bytes });
 		if (r < 0)
 			return err_errno(err, r, "extents");
 	}

@@ -17,13 +17,14 @@ struct file_extent {
 };
 
 struct file_extents {
-	struct file_extent *list;	/* by file_bytes; the caller's to free */
+	struct file_extent *list; /* by file_bytes; the caller's to free */
 	size_t count;
 };
 
 /*
  * All of the file, its data synced first. -ENOTSUP with the kind of the first extent refused;
- * others from the kernel. Where FIEMAP is not known (FAT), block by block by FIBMAP, which wants CAP_SYS_RAWIO.
+ * others from the kernel. Where FIEMAP is not known (FAT), block by block by FIBMAP, which wants
+ * CAP_SYS_RAWIO.
  */
 int fiemap_read(int fd, struct file_extents *ret, struct err *err);
 

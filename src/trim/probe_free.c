@@ -18,11 +18,14 @@
 #include "base/units.h"
 #include "trim/probe_chunks.h"
 #include "trim/probe_work.h"
+#include "trim/walk.h"
 
 #define QUIET_NS SECOND_NS
-#define QUIET_LIMIT 3			/* times that */
+#define QUIET_LIMIT 3 /* times that */
 #define ONLINE_NS (10 * SECOND_NS)
-#define FIRST_ONLINE_NS (3 * SECOND_NS)	/* a commit is forced: it is there at once or not at all */
+#define FIRST_ONLINE_NS                                                                            \
+	(3 * SECOND_NS) /* a commit is forced: it is there at once or not at all                   \
+			 */
 #define FIRST_LIMIT_NS (5 * SECOND_NS)
 #define LOOK_NS (50 * MILLISECOND_NS)
 /* A range this much larger than what is freed in it is trimmed piece by piece. */
@@ -37,8 +40,10 @@ static uint64_t quiet_ns(const struct probe *p)
 
 static bool wait_quiet(struct probe *p, uint64_t quiet, struct counts *ret)
 {
-	const struct counts_wait wait = { .clock = p->clock, .stop = p->options->stop,
-					  .quiet_ns = quiet, .limit_ns = quiet * QUIET_LIMIT };
+	const struct counts_wait wait = { .clock = p->clock,
+					  .stop = p->options->stop,
+					  .quiet_ns = quiet,
+					  .limit_ns = quiet * QUIET_LIMIT };
 
 	return counts_wait_quiet(p->report, &wait, ret);
 }
@@ -58,8 +63,9 @@ int probe_watch(struct probe *p, struct err *err)
 	else if (!wait_quiet(p, quiet_ns(p), &p->before) && !probe_stopped(p))
 		probe_say(p, RUNG_NONE, "counters-quiet", false,
 			  "others discard meanwhile: what the counters show is not ours alone");
+	/* The file's own blocks say something only where there is nothing below it. */
 	space_begin(&p->space, p->report,
-		    p->is_file && counts_top(p->report, &p->before) == TRIM_TOP ? p->target->fd : -1);
+		    p->is_file && trim_top_block(p->report) == TRIM_TOP ? p->target->fd : -1);
 	p->watched = true;
 	return 0;
 }
@@ -69,7 +75,8 @@ int probe_watch(struct probe *p, struct err *err)
 static int discard_device(struct probe *p, const struct stretch *stretch, struct err *err)
 {
 	uint64_t range[2] = { stretch->at_bytes, stretch->bytes };
-	const struct io io = { .kind = IO_TRIM, .offset_bytes = stretch->at_bytes,
+	const struct io io = { .kind = IO_TRIM,
+			       .offset_bytes = stretch->at_bytes,
 			       .length_bytes = (uint32_t)stretch->bytes };
 	const uint64_t begin_ns = clock_now_ns(p->clock);
 	struct io_done got = { 0 };
@@ -85,8 +92,8 @@ static int discard_device(struct probe *p, const struct stretch *stretch, struct
 	p->call_ns = clock_now_ns(p->clock) - begin_ns;
 	return r < 0 ? err_errno(err, r, "discard of %llu bytes at %llu",
 				 (unsigned long long)stretch->bytes,
-				 (unsigned long long)stretch->at_bytes) :
-		       0;
+				 (unsigned long long)stretch->at_bytes)
+		     : 0;
 }
 
 static int punch(struct probe *p, const struct stretch *stretch, struct err *err)
@@ -243,7 +250,7 @@ static bool is_async(const struct probe *p)
 
 struct sent_wait {
 	const struct counts *since;
-	uint64_t bytes;		/* discarded at the top since then */
+	uint64_t bytes; /* discarded at the top since then */
 	uint64_t limit_ns;
 };
 
@@ -273,16 +280,18 @@ static void tell_late(struct probe *p, uint64_t after_ns)
 	struct trim_evidence *evidence;
 
 	if (queued)
-		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
-				     "%s wait in the queue of btrfs (%s), which it works off within "
-				     "minutes: sent by FITRIM instead",
-				     units_format_size((double)queued, text), word);
+		evidence =
+			probe_say(p, RUNG_SENT, "online-discard", false,
+				  "%s wait in the queue of btrfs (%s), which it works off within "
+				  "minutes: sent by FITRIM instead",
+				  units_format_size((double)queued, text), word);
 	else
-		evidence = probe_say(p, RUNG_SENT, "online-discard", false,
-				     "after %.0f s the file system had not discarded all by itself, "
-				     "although mounted so (%s)%s",
-				     (double)after_ns / (double)SECOND_NS, word,
-				     is_async(p) ? "; btrfs may take minutes, so this says nothing" : "");
+		evidence = probe_say(
+			p, RUNG_SENT, "online-discard", false,
+			"after %.0f s the file system had not discarded all by itself, "
+			"although mounted so (%s)%s",
+			(double)after_ns / (double)SECOND_NS, word,
+			is_async(p) ? "; btrfs may take minutes, so this says nothing" : "");
 	evidence->after_ns = after_ns;
 }
 
@@ -310,6 +319,12 @@ static bool all_came_online(struct probe *p, const struct counts *since)
 }
 
 /* --- asking ---------------------------------------------------------------------------- */
+
+/* ZFS is asked by its own command, which trims a whole pool. */
+static bool can_ask(const struct probe *p)
+{
+	return strcmp(p->target->info.filesystem, "zfs") != 0;
+}
 
 static int ask_failed(struct probe *p, int r, struct err *err)
 {
@@ -339,7 +354,9 @@ static int ask_for_all(struct probe *p, const struct counts *since, struct err *
 	static const struct {
 		bool everything;
 		const char *words;
-	} tries[] = { { false, "" }, { false, ", called twice," }, { true, " for all that is free" } };
+	} tries[] = { { false, "" },
+		      { false, ", called twice," },
+		      { true, " for all that is free" } };
 	const struct sent_wait wait = { since, p->spread.freed_bytes / 2, AGAIN_NS };
 	const char *words = "";
 	char text[UNITS_TEXT_BYTES];
@@ -364,14 +381,35 @@ static int ask_for_all(struct probe *p, const struct counts *since, struct err *
 
 /* --- the two rounds -------------------------------------------------------------------- */
 
-/* How long the drive takes for a block beside the one discarded: some say yes and then work it off. */
+/* How long the drive takes for a block beside the one discarded: some say yes and then work it off.
+ */
 static uint64_t time_read(struct probe *p, const struct stretch *first)
 {
-	const struct stretch beside = { .at_bytes = first->at_bytes + first->bytes, .bytes = 4 * KIB };
+	const struct stretch beside = { .at_bytes = first->at_bytes + first->bytes,
+					.bytes = 4 * KIB };
 	const uint64_t begin_ns = clock_now_ns(p->clock);
 	struct sector_count count = { 0 };
 
 	return probe_look(p, &beside, &count, NULL) < 0 ? 0 : clock_now_ns(p->clock) - begin_ns;
+}
+
+/* What the kernel's log says of our devices since the last look; what it says is evidence. */
+static enum klog_says look_at_log(struct probe *p)
+{
+	enum klog_says says = KLOG_NOTHING;
+	char line[256];
+
+	if (p->klog_fd >= 0)
+		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
+	if (says == KLOG_DISCARD) {
+		struct trim_evidence *failed =
+			probe_say(p, RUNG_SENT, "discard", false, "the kernel's log says: %s", line);
+
+		failed->error = klog_discard_error(line, failed->layer);
+	} else if (says != KLOG_NOTHING) {
+		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
+	}
+	return says;
 }
 
 /* What tells of a drive or controller that a discard throws out of step. */
@@ -379,22 +417,22 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 			    uint64_t read_ns)
 {
 	const uint64_t slowest_ns = counts_slowest(p->report, since, now);
-	/* Counters tell a slow drive from a busy file system; without them the call's time must do. */
+	/* Counters tell a slow drive from a busy file system; without them the call's time must do.
+	 */
 	const uint64_t call_ns = slowest_ns && p->is_file ? slowest_ns : p->call_ns;
 	const uint64_t took_ns = read_ns > call_ns ? read_ns : call_ns;
-	enum klog_says says = KLOG_NOTHING;
-	char line[256] = "";
+	const enum klog_says says = look_at_log(p);
 
-	if (p->klog_fd >= 0)
-		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
-	if (says != KLOG_NOTHING)
-		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
+	if (says == KLOG_DISCARD)
+		return PROBE_END;
 	if (says == KLOG_TROUBLE || took_ns >= FIRST_LIMIT_NS) {
 		p->report->aborted = true;
-		probe_say(p, RUNG_SENT, "first-discard", false,
-			  "the first small discard held the drive up for %.1f s%s: no other was sent",
-			  (double)took_ns / (double)SECOND_NS,
-			  says == KLOG_TROUBLE ? ", and the device had to be reset or did not answer" : "")
+		probe_say(
+			p, RUNG_SENT, "first-discard", false,
+			"the first small discard held the drive up for %.1f s%s: no other was sent",
+			(double)took_ns / (double)SECOND_NS,
+			says == KLOG_TROUBLE ? ", and the device had to be reset or did not answer"
+					     : "")
 			->after_ns = took_ns;
 		return PROBE_END;
 	}
@@ -411,7 +449,7 @@ static int send_first(struct probe *p, struct stretch *stretch, const struct cou
 	r = commit(p, err);
 	if (r < 0)
 		return probe_failed(p, RUNG_SENT, "first-discard", err);
-	if (!p->is_file || counts_top(p->report, since) == TRIM_TOP)
+	if (!p->is_file || trim_top_block(p->report) == TRIM_TOP || !can_ask(p))
 		return 0;
 	/* btrfs's queue takes minutes: not worth waiting for twice. */
 	if (is_online(p) && !is_async(p) &&
@@ -439,21 +477,17 @@ int probe_first(struct probe *p, struct err *err)
 	if (r != 0 || trouble)
 		return r < 0 ? r : PROBE_END;
 	probe_say(p, RUNG_NONE, "first-discard", true,
-		  "one small piece of %s first: no reset, no timeout", units_format_size((double)first->bytes, text))
+		  "one small piece of %s first: no reset, no timeout",
+		  units_format_size((double)first->bytes, text))
 		->bytes = first->bytes;
 	return 0;
 }
 
-int probe_rest(struct probe *p, struct err *err)
+static int free_rest(struct probe *p, struct err *err)
 {
-	const bool counted = counts_top(p->report, &p->before) != TRIM_TOP;
-	struct counts since;
 	int r = 0;
 
-	/* What was asked of the first must not be taken for what the file system does by itself. */
-	counts_read(p->report, &since);
-
-	for (uint32_t i = 0; i < p->spread.count; i++) {
+	for (uint32_t i = 0; r == 0 && i < p->spread.count; i++) {
 		struct stretch *stretch = &p->spread.stretches[i];
 
 		if (stretch->guard || stretch->first)
@@ -461,24 +495,60 @@ int probe_rest(struct probe *p, struct err *err)
 		if (probe_stopped(p))
 			return PROBE_END;
 		r = free_one(p, stretch, err);
-		if (r < 0)
-			return probe_failed(p, RUNG_SENT, p->is_file ? "punch-hole" : "discard", err);
 	}
-	r = commit(p, err);
-	if (r < 0)
-		return probe_failed(p, RUNG_SENT, p->is_file ? "fitrim" : "discard", err);
+	if (r == 0)
+		r = commit(p, err);
+	return r < 0 ? probe_failed(p, RUNG_SENT, p->is_file ? "punch-hole" : "discard", err) : 0;
+}
+
+/* The last piece, the largest, is as it was, as far as can be seen. */
+static bool is_still_old(struct probe *p)
+{
+	const struct stretch *last = &p->spread.stretches[p->spread.count - 1];
+	struct sector_count count = { 0 };
+	struct place_part part;
+
+	while (last->guard)
+		last--;
+	part = (struct place_part){ last->at_bytes, last->bytes };
+	return p->placed && place_look_through(&p->place, &part, &p->key, &count, NULL) == 0 &&
+	       sector_most(&count) == CONTENT_OLD;
+}
+
+static int send_rest(struct probe *p, const struct counts *since, struct err *err)
+{
 	if (!p->is_file) {
 		probe_say(p, RUNG_NONE, "discard", true, "every discard was accepted")->bytes =
 			p->report->asked_bytes;
 		return 0;
 	}
 	/* Nothing below counts: memory, a server. That holes are punched is all there is to see. */
-	if (!counted) {
+	if (trim_top_block(p->report) == TRIM_TOP) {
 		probe_say(p, RUNG_NONE, "punch-hole", true, "holes were punched into the test file")
 			->bytes = p->report->asked_bytes;
 		return 0;
 	}
-	if (is_online(p) && (all_came_online(p, &since) || probe_stopped(p)))
-		return 0;
-	return ask_for_all(p, &since, err);
+	/* Without counters it cannot be seen whether anything was sent: ask. */
+	if (is_online(p) && counts_top(p->report, since) != TRIM_TOP &&
+	    (all_came_online(p, since) || probe_stopped(p))) {
+		/* What was counted may have been of others, who trim at the same time. */
+		return is_still_old(p) && can_ask(p) ? ask_once(p, NULL, false, err) : 0;
+	}
+	return can_ask(p) ? ask_for_all(p, since, err) : 0;
+}
+
+int probe_rest(struct probe *p, struct err *err)
+{
+	struct counts since;
+	int r;
+
+	/* What was asked of the first must not be taken for what the file system does by itself. */
+	counts_read(p->report, &since);
+	r = free_rest(p, err);
+	if (r == 0)
+		r = send_rest(p, &since, err);
+	/* A controller may bear a small one and not the large ones. */
+	if (look_at_log(p) == KLOG_TROUBLE)
+		p->report->aborted = true;
+	return r;
 }

@@ -13,6 +13,7 @@
 
 #include "base/defer.h"
 
+#define DISCARD ":(DISCARD)"
 #define RECORD_BYTES 8192	/* CONSOLE_EXT_LOG_MAX of the kernel */
 
 /*
@@ -150,10 +151,25 @@ enum klog_says klog_judge(const char *record, const struct klog_names *names, ch
 	text[length] = '\0';
 	if (!names_one(text, names))
 		return KLOG_NOTHING;
+	/* "Aborted Command" is an answer, not the end of a wait for one. */
+	if (strstr(text, "Sense Key"))
+		return KLOG_ERROR;
 	for (size_t i = 0; i < ARRAY_COUNT(table); i++)
 		if (table[i].says > worst && strcasestr(text, table[i].words))
 			worst = table[i].says;
-	return worst;
+	return worst == KLOG_ERROR && strstr(text, DISCARD) ? KLOG_DISCARD : worst;
+}
+
+/* "I/O error, dev sda, sector 0 op 0x3:(DISCARD) flags 0x800 ..." (blk_print_req_error). */
+int klog_discard_error(const char *text, char device[64])
+{
+	const char *at = strstr(text, ", dev ");
+	const size_t length = at ? strcspn(at + 6, ", ") : 0;
+
+	snprintf(device, 64, "%.*s", (int)(length < 64 ? length : 0), at ? at + 6 : "");
+	if (strstr(text, "operation not supported"))
+		return -EOPNOTSUPP;
+	return strstr(text, "critical target") ? -EREMOTEIO : -EIO;
 }
 
 int klog_open(void)

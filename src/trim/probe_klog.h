@@ -14,6 +14,7 @@
 enum klog_says {
 	KLOG_NOTHING,
 	KLOG_ERROR,	/* a request failed */
+	KLOG_DISCARD,	/* and it was a discard */
 	KLOG_TROUBLE,	/* reset, timeout, frozen, abort: stop */
 };
 
@@ -34,6 +35,12 @@ void klog_names_of(const struct trim_report *report, struct klog_names *ret);
  */
 enum klog_says klog_judge(const char *record, const struct klog_names *names, char *text,
 			  size_t text_bytes);
+
+/*
+ * Of a line that is KLOG_DISCARD: the device it names, and the negative errno that its words stand
+ * for. File systems keep such an error to themselves: FITRIM on ext4 says that all went well.
+ */
+int klog_discard_error(const char *text, char device[64]);
 
 /* From now on: a descriptor, or a negative errno (the log is root's on many systems). */
 int klog_open(void);

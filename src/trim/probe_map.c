@@ -96,7 +96,8 @@ int probe_map(struct probe *p, struct err *err)
 {
 	int r;
 
-	/* The reference drive is read as it is written; it has nothing below, as memory and servers. */
+	/* The reference drive is read as it is written; it has nothing below, as memory and
+	 * servers. */
 	if (p->queue || trim_top_block(p->report) == TRIM_TOP)
 		return 0;
 	r = find_extents(p, err);
@@ -192,8 +193,8 @@ static int change_guards(struct probe *p, struct err *err)
 static void not_proven(struct probe *p, const char *why)
 {
 	p->report->mapping = TRIM_NO;
-	probe_say(p, RUNG_NONE, "mapping-proven", false, "%s: what is read below is not the file's data",
-		  why);
+	probe_say(p, RUNG_NONE, "mapping-proven", false,
+		  "%s: what is read below is not the file's data", why);
 }
 
 static int prove_failed(struct probe *p, struct err *err)
@@ -232,8 +233,8 @@ int probe_prove(struct probe *p, struct err *err)
 	p->report->mapping = TRIM_YES;
 	probe_say(p, RUNG_NONE, "mapping-proven", true,
 		  "%s of guards read back raw as written, the first at %s%s",
-		  units_format_size((double)(sector_total(&count) * SECTOR_BYTES), text),
-		  where, p->place.changed ? "; below, they change when overwritten" : "")
+		  units_format_size((double)(sector_total(&count) * SECTOR_BYTES), text), where,
+		  p->place.changed ? "; below, they change when overwritten" : "")
 		->bytes = sector_total(&count) * SECTOR_BYTES;
 	return 0;
 }

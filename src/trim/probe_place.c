@@ -116,11 +116,11 @@ static int add_run(struct place_level *level, const struct trim_report *report,
 		for (uint32_t i = 0; r == 0 && i < pieces->count; i++) {
 			const struct trim_piece *piece = &pieces->list[i];
 
-			r = add(level, &(struct place_range){
-					       .file_bytes = run->file_bytes + done + piece->at_bytes,
-					       .device_bytes = piece->offset_bytes,
-					       .length_bytes = piece->length_bytes,
-					       .layer = piece->layer });
+			r = add(level, &(struct place_range){ .file_bytes = run->file_bytes + done +
+									    piece->at_bytes,
+							      .device_bytes = piece->offset_bytes,
+							      .length_bytes = piece->length_bytes,
+							      .layer = piece->layer });
 			if (r < 0)
 				err_errno(err, r, "addresses");
 		}
@@ -130,7 +130,7 @@ static int add_run(struct place_level *level, const struct trim_report *report,
 	return 0;
 }
 
-struct volumes {	/* of btrfs */
+struct volumes { /* of btrfs */
 	const struct place_wish *wish;
 	struct chunks chunks;
 };
@@ -300,8 +300,8 @@ static int read_device(struct place *place, const struct place_range *range, voi
 static bool clip(const struct place_range *range, const struct place_part *part,
 		 struct place_range *ret)
 {
-	const uint64_t from = range->file_bytes > part->at_bytes ? range->file_bytes :
-								    part->at_bytes;
+	const uint64_t from =
+		range->file_bytes > part->at_bytes ? range->file_bytes : part->at_bytes;
 	const uint64_t a = range->file_bytes + range->length_bytes;
 	const uint64_t b = part->at_bytes + part->length_bytes;
 	const uint64_t to = a < b ? a : b;
@@ -313,9 +313,8 @@ static bool clip(const struct place_range *range, const struct place_part *part,
 	return true;
 }
 
-int place_look(struct place *place, const struct place_level *level,
-	       const struct place_part *part, const struct sector_key *key,
-	       struct sector_count *ret, struct err *err)
+int place_look(struct place *place, const struct place_level *level, const struct place_part *part,
+	       const struct sector_key *key, struct sector_count *ret, struct err *err)
 {
 	for (size_t i = 0; i < level->count; i++) {
 		struct place_range range;
@@ -374,8 +373,8 @@ int place_read_low(struct place *place, const struct place_part *part, void *buf
 
 		if (!clip(&place->low.list[i], part, &range))
 			continue;
-		const int r = read_device(place, &range,
-					  (char *)buffer + (range.file_bytes - part->at_bytes), err);
+		const int r = read_device(
+			place, &range, (char *)buffer + (range.file_bytes - part->at_bytes), err);
 
 		if (r < 0)
 			return r;
@@ -412,7 +411,8 @@ void place_describe(const struct place *place, uint64_t at_bytes, char *text, si
 
 		if (!clip(&place->plain.list[i], &part, &range))
 			continue;
-		snprintf(text, text_bytes, "byte %llu of %s", (unsigned long long)range.device_bytes,
+		snprintf(text, text_bytes, "byte %llu of %s",
+			 (unsigned long long)range.device_bytes,
 			 place->report->layers[range.layer].name);
 		return;
 	}

@@ -15,30 +15,30 @@
 #include "trim/probe_sector.h"
 
 struct place_range {
-	uint64_t file_bytes;		/* of the test file or the device that is tested */
+	uint64_t file_bytes; /* of the test file or the device that is tested */
 	uint64_t device_bytes, length_bytes;
-	uint32_t layer;			/* an index into the report's layers */
+	uint32_t layer; /* an index into the report's layers */
 };
 
 struct place_level {
-	struct place_range *list;	/* by file_bytes; a mirror's copies one after the other */
+	struct place_range *list; /* by file_bytes; a mirror's copies one after the other */
 	size_t count;
 };
 
 struct place {
-	const struct trim_report *report;	/* borrowed */
+	const struct trim_report *report; /* borrowed */
 	struct place_level low, plain;
-	bool changed;				/* low and plain differ */
-	struct target *devices[TRIM_LAYERS];	/* opened when first read */
+	bool changed;			     /* low and plain differ */
+	struct target *devices[TRIM_LAYERS]; /* opened when first read */
 	void *buffer;
 };
 
 /* How file and addresses hang together. */
 struct place_wish {
 	const struct trim_report *report;
-	const struct file_extents *extents;	/* of the test file; of a device: itself, one to one */
-	int btrfs_fd;				/* of the file system, when it is btrfs; -1 */
-	uint32_t layer;				/* whose addresses the extents are; btrfs says itself */
+	const struct file_extents *extents; /* of the test file; of a device: itself, one to one */
+	int btrfs_fd;			    /* of the file system, when it is btrfs; -1 */
+	uint32_t layer;			    /* whose addresses the extents are; btrfs says itself */
 };
 
 /* What cannot be followed down is an error with its reason. Give back with place_done. */
@@ -54,9 +54,8 @@ struct place_part {
 };
 
 /* What each sector of the part holds on that level; a mirror's copies are all counted. */
-int place_look(struct place *place, const struct place_level *level,
-	       const struct place_part *part, const struct sector_key *key,
-	       struct sector_count *ret, struct err *err);
+int place_look(struct place *place, const struct place_level *level, const struct place_part *part,
+	       const struct sector_key *key, struct sector_count *ret, struct err *err);
 
 /*
  * What each sector holds, all levels together: blank where the low level is, old where the plain
@@ -69,7 +68,8 @@ int place_look_through(struct place *place, const struct place_part *part,
 int place_read_low(struct place *place, const struct place_part *part, void *buffer,
 		   struct err *err);
 
-/* Of the part, what lies in whole units of the lowest devices; a mirror's copies are all counted. */
+/* Of the part, what lies in whole units of the lowest devices; a mirror's copies are all counted.
+ */
 uint64_t place_whole_units(const struct place *place, const struct place_part *part,
 			   uint64_t unit_bytes);
 

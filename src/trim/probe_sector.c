@@ -38,8 +38,7 @@ enum trim_content sector_look(const struct sector_key *key, uint64_t offset_byte
 	const unsigned char *bytes = sector;
 	uint64_t words[WORDS];
 
-	if ((bytes[0] == 0 || bytes[0] == 0xff) &&
-	    memcmp(bytes, bytes + 1, SECTOR_BYTES - 1) == 0)
+	if ((bytes[0] == 0 || bytes[0] == 0xff) && memcmp(bytes, bytes + 1, SECTOR_BYTES - 1) == 0)
 		return bytes[0] ? CONTENT_ONES : CONTENT_ZEROS;
 	fill_one(key, offset_bytes, words);
 	return memcmp(bytes, words, SECTOR_BYTES) == 0 ? CONTENT_OLD : CONTENT_OTHER;
@@ -53,11 +52,19 @@ void sector_add(const struct sector_key *key, uint64_t offset_bytes, const void 
 	assert(offset_bytes % SECTOR_BYTES == 0 && bytes % SECTOR_BYTES == 0);
 	for (size_t at = 0; at < bytes; at += SECTOR_BYTES) {
 		switch (sector_look(key, offset_bytes + at, from + at)) {
-		case CONTENT_ZEROS: count->zeros++; break;
-		case CONTENT_ONES: count->ones++; break;
-		case CONTENT_OLD: count->old++; break;
+		case CONTENT_ZEROS:
+			count->zeros++;
+			break;
+		case CONTENT_ONES:
+			count->ones++;
+			break;
+		case CONTENT_OLD:
+			count->old++;
+			break;
 		case CONTENT_OTHER:
-		case CONTENT_NOT_READ: count->other++; break;
+		case CONTENT_NOT_READ:
+			count->other++;
+			break;
 		}
 	}
 }

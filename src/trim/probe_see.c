@@ -78,8 +78,10 @@ static void deliver_sim(struct probe *p)
 
 int probe_delivered(struct probe *p, struct err *err)
 {
-	const struct counts_wait wait = { .clock = p->clock, .stop = p->options->stop,
-					  .quiet_ns = DELIVER_QUIET_NS, .limit_ns = DELIVER_LIMIT_NS };
+	const struct counts_wait wait = { .clock = p->clock,
+					  .stop = p->options->stop,
+					  .quiet_ns = DELIVER_QUIET_NS,
+					  .limit_ns = DELIVER_LIMIT_NS };
 	struct counts after;
 
 	(void)err;
@@ -111,7 +113,7 @@ int probe_delivered(struct probe *p, struct err *err)
 struct seen {
 	struct sector_count all;
 	struct trim_size sizes[TRIM_SIZES];
-	bool due_gone;		/* every piece from which that is due is gone */
+	bool due_gone; /* every piece from which that is due is gone */
 };
 
 static int look_at(struct probe *p, const struct stretch *stretch, struct sector_count *ret,
@@ -127,8 +129,8 @@ static int look_at(struct probe *p, const struct stretch *stretch, struct sector
 /* How many of its sectors must go: those in whole units of what lies below. */
 static uint64_t due_sectors(const struct probe *p, const struct stretch *stretch)
 {
-	const uint64_t unit = p->report->unit_bytes > SECTOR_BYTES ? p->report->unit_bytes :
-								     SECTOR_BYTES;
+	const uint64_t unit =
+		p->report->unit_bytes > SECTOR_BYTES ? p->report->unit_bytes : SECTOR_BYTES;
 	const struct place_part part = { stretch->at_bytes, stretch->bytes };
 	uint64_t from, to;
 
@@ -328,15 +330,19 @@ static void tell_changed(struct probe *p, const struct stretch *guard)
 		place_describe(&p->place, at, where, sizeof(where));
 	else
 		snprintf(where, sizeof(where), "byte %llu of %.64s", (unsigned long long)at,
-			 p->is_file ? "the test file" : p->report->device);
+			 p->is_file ? "the test file"
+			 : p->queue ? "the drive"
+				    : p->report->device);
 	report->guards_changed = true;
 	if (content == CONTENT_NOT_READ)
 		snprintf(report->guards_text, sizeof(report->guards_text),
-			 "the block at %s, which was not discarded, cannot be read any more", where);
+			 "the block at %s, which was not discarded, cannot be read any more",
+			 where);
 	else
 		snprintf(report->guards_text, sizeof(report->guards_text),
 			 "the block at %s, which was not discarded, should hold our test data and "
-			 "holds %s", where, trim_content_names[content]);
+			 "holds %s",
+			 where, trim_content_names[content]);
 }
 
 int probe_guards(struct probe *p, struct err *err)
@@ -359,7 +365,8 @@ int probe_guards(struct probe *p, struct err *err)
 		probe_say(p, RUNG_NONE, "guards", false, "%s", report->guards_text);
 		return 0;
 	}
-	probe_say(p, RUNG_NONE, "guards", true, "all %s of guards beside what was discarded are unchanged",
+	probe_say(p, RUNG_NONE, "guards", true,
+		  "all %s of guards beside what was discarded are unchanged",
 		  units_format_size((double)bytes, text))
 		->bytes = bytes;
 	return 0;

@@ -52,9 +52,12 @@ static bool item_bytes(const struct space_item *item, int file_fd, uint64_t *ret
 	struct stat st;
 
 	switch (item->kind) {
-	case SPACE_BACKING: return backing_bytes(item->layer, ret);
-	case SPACE_THIN: return thin_bytes(item->layer, ret);
-	case SPACE_FILE: return fstat(file_fd, &st) == 0 && blocks_of(&st, ret);
+	case SPACE_BACKING:
+		return backing_bytes(item->layer, ret);
+	case SPACE_THIN:
+		return thin_bytes(item->layer, ret);
+	case SPACE_FILE:
+		return fstat(file_fd, &st) == 0 && blocks_of(&st, ret);
 	}
 	return false;
 }

@@ -20,8 +20,8 @@
 /* Pieces start on multiples of their size up to this: an erase unit that a drive announces. */
 #define ALIGN_MAX_BYTES MIB
 
-static const uint64_t default_sizes[] = { 4 * KIB,  16 * KIB, 64 * KIB, 256 * KIB,
-					  MIB,	    4 * MIB,  16 * MIB, 64 * MIB };
+static const uint64_t default_sizes[] = { 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB,
+					  MIB,	   4 * MIB,  16 * MIB, 64 * MIB };
 _Static_assert(ARRAY_COUNT(default_sizes) <= TRIM_SIZES, "sizes of a report");
 
 static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
@@ -70,20 +70,22 @@ static void lay_region(struct spread *s, const struct spread_wish *wish,
 
 	for (uint32_t i = 0; i < s->size_count; i++) {
 		const uint64_t size = s->sizes[i];
-		const uint64_t align = round_up(size < ALIGN_MAX_BYTES ? size : ALIGN_MAX_BYTES,
-						wish->unit_bytes);
+		const uint64_t align =
+			round_up(size < ALIGN_MAX_BYTES ? size : ALIGN_MAX_BYTES, wish->unit_bytes);
 		const uint64_t guard = guard_of(size, wish->unit_bytes);
 
 		for (uint32_t k = region->number; k < places_of(size); k += region->step) {
 			const uint64_t start = round_up(at + guard, align);
 
-			add(s, &(struct stretch){ .at_bytes = at, .bytes = start - at, .guard = true });
-			add(s, &(struct stretch){ .at_bytes = start, .bytes = size, .size_index = i });
+			add(s, &(struct stretch){
+				       .at_bytes = at, .bytes = start - at, .guard = true });
+			add(s,
+			    &(struct stretch){ .at_bytes = start, .bytes = size, .size_index = i });
 			at = start + size;
 		}
 	}
-	add(s, &(struct stretch){ .at_bytes = at, .bytes = guard_of(MIB, wish->unit_bytes),
-				  .guard = true });
+	add(s, &(struct stretch){
+		       .at_bytes = at, .bytes = guard_of(MIB, wish->unit_bytes), .guard = true });
 }
 
 static void lay(struct spread *s, const struct spread_wish *wish)
@@ -125,7 +127,8 @@ static void choose_first(struct spread *s, const struct spread_wish *wish)
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct stretch *stretch = &s->stretches[i];
 
-		if (!stretch->guard && (!best || (best->bytes < want && stretch->bytes > best->bytes)))
+		if (!stretch->guard &&
+		    (!best || (best->bytes < want && stretch->bytes > best->bytes)))
 			best = stretch;
 	}
 	assert(best);
@@ -184,11 +187,13 @@ int spread_make(struct spread *ret, const struct spread_wish *wish, struct err *
 		*ret = s;
 		return 0;
 	} while (drop_one(&s, wish));
-	return err_set(err, -ENOSPC,
-		       "%s are too little to test discards in, where a whole unit is %s",
-		       units_format_size((double)(wish->span_bytes &&
-						  wish->span_bytes < wish->budget_bytes ?
-						  wish->span_bytes : wish->budget_bytes), room),
-		       units_format_size((double)(wish->need_bytes > wish->unit_bytes ?
-						  wish->need_bytes : wish->unit_bytes), need));
+	return err_set(
+		err, -ENOSPC, "%s are too little to test discards in, where a whole unit is %s",
+		units_format_size((double)(wish->span_bytes && wish->span_bytes < wish->budget_bytes
+						   ? wish->span_bytes
+						   : wish->budget_bytes),
+				  room),
+		units_format_size((double)(wish->need_bytes > wish->unit_bytes ? wish->need_bytes
+									       : wish->unit_bytes),
+				  need));
 }

@@ -3,49 +3,49 @@
 
 /* probe_work - what the parts of the probe share. Private to trim/probe*.c. */
 
+#include "target/target.h"
 #include "trim/probe.h"
 #include "trim/probe_counts.h"
 #include "trim/probe_klog.h"
 #include "trim/probe_place.h"
 #include "trim/probe_space.h"
 #include "trim/probe_spread.h"
-#include "target/target.h"
 
 struct probe {
 	struct trim_report *report;
 	const struct trim_probe_options *options;
 	const struct clock *clock;
 
-	struct target *target;		/* our file, the first of several, or the device */
+	struct target *target; /* our file, the first of several, or the device */
 	/* by_file: that of each stretch, the target's among them; NULL once it was deleted. */
 	struct target *files[SPREAD_STRETCHES];
 	bool by_file;
-	struct queue *queue;		/* of a target that has its own; NULL */
-	bool is_file;			/* our file in a directory */
+	struct queue *queue; /* of a target that has its own; NULL */
+	bool is_file;	     /* our file in a directory */
 	bool is_btrfs;
-	unsigned char *buffer;		/* PROBE_BUFFER_BYTES, for direct I/O */
+	unsigned char *buffer; /* PROBE_BUFFER_BYTES, for direct I/O */
 
 	struct spread spread;
-	struct sector_key key;		/* of all that is written */
+	struct sector_key key; /* of all that is written */
 	struct file_extents extents;
 	struct place place;
-	bool placed;			/* place is there, and proven on the guards */
+	bool placed; /* place is there, and proven on the guards */
 
 	struct klog_names names;
-	int klog_fd;			/* negative errno when it cannot be read */
+	int klog_fd; /* negative errno when it cannot be read */
 	struct counts before;
 	struct space space;
-	bool watched;			/* before and space are there */
-	bool ended;			/* a part could not be done: those that follow are left out */
-	bool freed;			/* something of ours was: guards matter from here on */
-	uint64_t freed_ns;		/* when the last was */
-	uint64_t call_ns;		/* what the last call that discards took */
+	bool watched;	   /* before and space are there */
+	bool ended;	   /* a part could not be done: those that follow are left out */
+	bool freed;	   /* something of ours was: guards matter from here on */
+	uint64_t freed_ns; /* when the last was */
+	uint64_t call_ns;  /* what the last call that discards took */
 };
 
 #define PROBE_BUFFER_BYTES (1024u * 1024)
 
 /* What a part of the procedure returns beside 0 and errors that end it all. */
-enum { PROBE_END = 1 };	/* nothing more can be asked; guards are looked at still */
+enum { PROBE_END = 1 }; /* nothing more can be asked; guards are looked at still */
 
 bool probe_stopped(struct probe *p);
 void probe_progress(struct probe *p, const char *doing, double done_ratio);

@@ -9,9 +9,12 @@
 /* Four devices, stripes of 64 KiB, the chunk's part of device i begins at (i + 1) GiB. */
 static struct chunk chunk_of(uint64_t profile, uint32_t stripes, uint32_t sub)
 {
-	struct chunk chunk = { .logical_bytes = 10 * GIB, .length_bytes = GIB,
-			       .stripe_bytes = 64 * KIB, .profile = profile,
-			       .stripe_count = stripes, .sub_count = sub };
+	struct chunk chunk = { .logical_bytes = 10 * GIB,
+			       .length_bytes = GIB,
+			       .stripe_bytes = 64 * KIB,
+			       .profile = profile,
+			       .stripe_count = stripes,
+			       .sub_count = sub };
 
 	for (uint32_t i = 0; i < stripes; i++) {
 		chunk.stripes[i].device_id = i + 1;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+
 #include "base/check.h"
 #include "base/defer.h"
 #include "trim/probe_klog.h"
@@ -33,10 +36,37 @@ static void resets_and_timeouts_are_trouble(void)
 
 static void a_failed_request_is_an_error_not_trouble(void)
 {
-	CHECK_EQ(judge("3,1,2,-;I/O error, dev sda, sector 2048 op 0x3:(DISCARD) flags 0x800\n"),
+	CHECK_EQ(judge("3,1,2,-;I/O error, dev sda, sector 2048 op 0x1:(WRITE) flags 0x800\n"),
+		 KLOG_ERROR);
+	CHECK_EQ(judge("6,1,2,-;sd 1:0:0:0: [sda] tag#3 Sense Key : Aborted Command [current]\n"),
 		 KLOG_ERROR);
 	CHECK_EQ(judge("6,1,2,-;sd 1:0:0:0: [sda] tag#3 Sense Key : Illegal Request [current]\n"),
 		 KLOG_ERROR);
+}
+
+static void a_failed_discard_has_a_device_and_an_errno(void)
+{
+	static const struct {
+		const char *words;
+		int want;
+	} cases[] = {
+		{ "I/O error", -EIO },
+		{ "blk_update_request: I/O error", -EIO },
+		{ "critical target error", -EREMOTEIO },
+		{ "operation not supported error", -EOPNOTSUPP },
+	};
+	char record[256], device[64];
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		snprintf(record, sizeof(record), "3,1,2,-;%s, dev sda, sector 2048 op 0x3:(DISCARD) "
+						 "flags 0x800 phys_seg 1 prio class 2\n", cases[i].words);
+		CHECK_EQ(judge(record), KLOG_DISCARD);
+		CHECK_EQ(klog_discard_error(record, device), cases[i].want);
+		CHECK_STR(device, "sda");
+	}
+	CHECK_EQ(judge("3,1,2,-;I/O error, dev sdb, sector 2048 op 0x3:(DISCARD)\n"), KLOG_NOTHING);
+	CHECK_EQ(klog_discard_error("I/O error", device), -EIO);
+	CHECK_STR(device, "");
 }
 
 static void other_devices_do_not_count(void)
@@ -72,5 +102,6 @@ static void the_text_is_the_line_without_its_properties(void)
 }
 
 TESTS(TEST(resets_and_timeouts_are_trouble), TEST(a_failed_request_is_an_error_not_trouble),
+      TEST(a_failed_discard_has_a_device_and_an_errno),
       TEST(other_devices_do_not_count), TEST(harmless_lines_and_broken_records_say_nothing),
       TEST(the_text_is_the_line_without_its_properties))

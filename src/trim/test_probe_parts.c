@@ -76,10 +76,12 @@ static void check_neighbours(const struct spread *s)
 		CHECK(a->bytes > 0 && a->at_bytes % 4096 == 0 && a->bytes % 4096 == 0);
 		if (a->guard)
 			continue;
-		CHECK(i > 0 && s->stretches[i - 1].guard && i + 1 < s->count && s->stretches[i + 1].guard);
+		CHECK(i > 0 && s->stretches[i - 1].guard && i + 1 < s->count &&
+		      s->stretches[i + 1].guard);
 		CHECK_EQ(s->stretches[i - 1].at_bytes + s->stretches[i - 1].bytes, a->at_bytes);
 		CHECK_EQ(s->stretches[i + 1].at_bytes, a->at_bytes + a->bytes);
-		CHECK(s->stretches[i - 1].bytes >= 64 * KIB && s->stretches[i + 1].bytes >= 64 * KIB);
+		CHECK(s->stretches[i - 1].bytes >= 64 * KIB &&
+		      s->stretches[i + 1].bytes >= 64 * KIB);
 	}
 }
 
@@ -145,7 +147,8 @@ static void one_size_is_as_large_as_a_unit_or_nothing_is_done(void)
 	check_neighbours(&s);
 	wish.budget_bytes = 32 * MIB;
 	CHECK_EQ(spread_make(&s, &wish, &err), -ENOSPC);
-	CHECK_STR(err.text, "32.0 MiB are too little to test discards in, where a whole unit is 16.0 MiB");
+	CHECK_STR(err.text,
+		  "32.0 MiB are too little to test discards in, where a whole unit is 16.0 MiB");
 	wish.need_bytes = 128 * MIB;
 	wish.budget_bytes = 1024 * MIB;
 	CHECK_EQ(spread_make(&s, &wish, NULL), 0);
@@ -170,7 +173,9 @@ static void on_a_device_the_places_are_far_apart(void)
 static void whole_units_are_those_of_the_device(void)
 {
 	static struct trim_report report;
-	struct place_range range = { .file_bytes = 0, .device_bytes = 3 * MIB, .length_bytes = 16 * MIB };
+	struct place_range range = { .file_bytes = 0,
+				     .device_bytes = 3 * MIB,
+				     .length_bytes = 16 * MIB };
 	struct place place = { .report = &report, .low = { &range, 1 } };
 	const struct place_part all = { 0, 16 * MIB }, small = { 0, 4 * MIB };
 
@@ -188,7 +193,9 @@ static void whole_units_are_those_of_the_device(void)
 static void a_byte_is_described_by_its_place_on_the_device(void)
 {
 	static struct trim_report report;
-	struct place_range range = { .file_bytes = 4096, .device_bytes = MIB, .length_bytes = 8192 };
+	struct place_range range = { .file_bytes = 4096,
+				     .device_bytes = MIB,
+				     .length_bytes = 8192 };
 	struct place place = { .report = &report, .plain = { &range, 1 } };
 	char text[64];
 
@@ -224,7 +231,9 @@ static void extents_that_lie_are_refused(void)
 
 static void neighbours_are_joined_and_others_not(void)
 {
-	struct file_extent parts[] = { { 0, 8192, 4096 }, { 4096, 12288, 4096 }, { 8192, 0, 4096 } };
+	struct file_extent parts[] = { { 0, 8192, 4096 },
+				       { 4096, 12288, 4096 },
+				       { 8192, 0, 4096 } };
 	struct file_extents extents = { 0 };
 
 	CHECK_EQ(fiemap_join(&extents, &(struct file_extents){ parts, 3 }), 0);
@@ -239,14 +248,19 @@ static void neighbours_are_joined_and_others_not(void)
 static void a_line_tells_layer_size_time_and_total(void)
 {
 	static struct trim_report report;
-	const struct trim_watch_line line = { .at_ns = 12 * SECOND_NS, .layer = 0, .discard_count = 4,
-					      .discard_bytes = 64 * MIB, .discard_ns = 4800000,
-					      .total_count = 8, .total_bytes = 128 * MIB };
+	const struct trim_watch_line line = { .at_ns = 12 * SECOND_NS,
+					      .layer = 0,
+					      .discard_count = 4,
+					      .discard_bytes = 64 * MIB,
+					      .discard_ns = 4800000,
+					      .total_count = 8,
+					      .total_bytes = 128 * MIB };
 	char text[160];
 
 	strcpy(report.layers[0].name, "loop0");
 	trim_watch_format(&report, &line, text, sizeof(text));
-	CHECK_STR(text, "    12.0 s  loop0        64.0 MiB in 4 discards, 1.20 ms each; 128 MiB so far");
+	CHECK_STR(text,
+		  "    12.0 s  loop0        64.0 MiB in 4 discards, 1.20 ms each; 128 MiB so far");
 }
 
 static void nothing_that_counts_cannot_be_watched(void)

@@ -36,13 +36,26 @@ bool walk_has(const struct walk *walk, const char *name, const char *attribute)
 	return access(path, F_OK) == 0;
 }
 
+/* Told once, with the first one. */
+static void drop_layer(struct trim_report *report, const char *name)
+{
+	for (uint32_t i = 0; i < report->note_count; i++)
+		if (strcmp(report->notes[i].code, "too-many-layers") == 0)
+			return;
+	trim_report_warn(report, "too-many-layers", name,
+			 "only %d layers are looked at: %s and others were left out, and the verdict "
+			 "is without them", TRIM_LAYERS, name);
+}
+
 uint32_t walk_add(struct walk *walk, uint32_t parent, const char *name, const char *kind)
 {
 	struct trim_report *report = walk->report;
 	struct trim_layer *layer;
 
-	if (report->layer_count == TRIM_LAYERS)
+	if (report->layer_count == TRIM_LAYERS) {
+		drop_layer(report, name);
 		return TRIM_TOP;
+	}
 	layer = &report->layers[report->layer_count];
 	memset(layer, 0, sizeof(*layer));
 	snprintf(layer->name, sizeof(layer->name), "%s", name);
@@ -111,6 +124,27 @@ static void blame_below(const struct walk *walk, uint32_t index)
 						 "not known");
 }
 
+/*
+ * The kernel takes whole units only, and newer ones (seen with 6.18) forget the unit when the
+ * limit is 0: then they refuse every other value with EINVAL until the device is made anew.
+ */
+static void switch_on(struct trim_layer *layer)
+{
+	const uint64_t unit = layer->granularity_bytes;
+
+	if (unit)
+		walk_remedy(layer, "echo %llu > /sys/block/%s/queue/discard_max_bytes     (until the "
+				   "next boot)\n",
+			    (unsigned long long)(layer->max_hw_bytes - layer->max_hw_bytes % unit),
+			    layer->name);
+	else
+		walk_remedy(layer, "this kernel takes no other value for discard_max_bytes of %s any "
+				   "more: detach it and let it be found anew, or reboot\n",
+			    layer->name);
+	walk_remedy(layer, "grep -r discard_max_bytes /etc/udev/rules.d /etc/systemd/system     (who "
+			   "sets it to 0, perhaps for a drive that discards badly)");
+}
+
 void walk_settle(struct walk *walk, uint32_t index, const char *reason, const char *why)
 {
 	struct trim_layer *layer = &walk->report->layers[index];
@@ -121,11 +155,7 @@ void walk_settle(struct walk *walk, uint32_t index, const char *reason, const ch
 		walk_stop(layer, "ADMIN_ZERO",
 			  "discard_max_bytes was set to 0, though the driver allows %llu",
 			  (unsigned long long)layer->max_hw_bytes);
-		walk_remedy(layer,
-			    "echo %llu > /sys/block/%s/queue/discard_max_bytes     (until the next "
-			    "boot; find who set it to 0: a udev rule or a start script, perhaps for "
-			    "a drive that discards badly)",
-			    (unsigned long long)layer->max_hw_bytes, layer->name);
+		switch_on(layer);
 	} else if (walk_below_announce(walk, index)) {
 		walk_stop(layer, reason, "%s", why);
 	} else {

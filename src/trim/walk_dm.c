@@ -557,7 +557,19 @@ static void judge_verity(struct dm *dm)
 	walk_stop(layer_of(dm), "READ_ONLY", "dm-verity is never written: nothing becomes free");
 }
 
-static void judge_plain(struct dm *dm)
+/* Targets that pass on whatever those below take. */
+static bool passes_on(const char *type)
+{
+	static const char *const types[] = { "linear", "striped", "multipath", "delay", "flakey",
+					     "mirror", "writecache", "era" };
+
+	for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+		if (strcmp(types[i], type) == 0)
+			return true;
+	return false;
+}
+
+static void judge_passing(struct dm *dm)
 {
 	walk_settle(dm->walk, dm->index, "STALE_LIMITS",
 		    "passes discards on, and all below take them, but took its limits when they "
@@ -570,6 +582,18 @@ static void judge_plain(struct dm *dm)
 		trim_report_note(dm->walk->report, "issue-discards", layer_of(dm)->name,
 				 "issue_discards in lvm.conf concerns lvremove and lvreduce only, "
 				 "not fstrim");
+}
+
+static void judge_other(struct dm *dm)
+{
+	struct trim_layer *layer = layer_of(dm);
+
+	walk_settle(dm->walk, dm->index, "NO_SUPPORT",
+		    "announces no discard, though all below it do");
+	if (strcmp(layer->reason, "NO_SUPPORT") == 0)
+		walk_remedy(layer, "dmsetup table %s, as root, tells what it is made of     (a "
+				   "target of type %s is not one that tare knows)",
+			    dm->name, layer->kind);
 }
 
 static const struct dm_rule {
@@ -662,8 +686,10 @@ void walk_dm(struct walk *walk, uint32_t index)
 			rule = &rules[i];
 	if (rule)
 		rule->judge(&dm);
+	else if (passes_on(type))
+		judge_passing(&dm);
 	else
-		judge_plain(&dm);
+		judge_other(&dm);
 	/* What is settled needs no table any more. */
 	if (layer->capable != TRIM_UNKNOWN)
 		layer->needs_root[0] = '\0';

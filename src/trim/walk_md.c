@@ -19,7 +19,7 @@ struct member {
 };
 
 struct array {
-	struct member members[TRIM_LEGS];
+	struct member members[TRIM_LAYERS];
 	size_t count;
 	bool whole;			/* all have a slot and there is room for all */
 };
@@ -39,7 +39,7 @@ static void read_members(struct walk *walk, const char *name, struct array *ret)
 	stack_add_slaves(walk->root, name, &slaves);
 	memset(ret, 0, sizeof(*ret));
 	ret->whole = slaves.count > 0 && slaves.count <= TRIM_LEGS;
-	for (size_t i = 0; i < slaves.count && i < TRIM_LEGS; i++) {
+	for (size_t i = 0; i < slaves.count && i < TRIM_LAYERS; i++) {
 		struct member *member = &ret->members[ret->count++];
 		char attribute[128];
 
@@ -81,7 +81,7 @@ static void map_members(struct walk *walk, uint32_t index, const struct array *a
 	if (!segment)
 		return;
 	segment->chunk_bytes = chunk;
-	for (size_t i = 0; i < array->count; i++)
+	for (size_t i = 0; i < array->count && how != MAP_UNKNOWN; i++)
 		walk_leg(segment, array->members[i].layer, array->members[i].offset_bytes);
 }
 

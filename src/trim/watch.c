@@ -17,18 +17,18 @@ static void tell_risen(const struct trim_report *report, const struct trim_watch
 		const struct count *begin = &first->layers[i];
 
 		/* One that came or went meanwhile has nothing to be compared with. */
-		if (!begin->known || !a->known || !b->known ||
-		    b->discard_count == a->discard_count)
+		if (!begin->known || !a->known || !b->known || b->discard_count == a->discard_count)
 			continue;
-		options->line(options->ctx, &(struct trim_watch_line){
-						    .at_ns = at_ns,
-						    .layer = i,
-						    .discard_count = b->discard_count - a->discard_count,
-						    .discard_bytes = b->discard_bytes - a->discard_bytes,
-						    .discard_ns = b->discard_ns - a->discard_ns,
-						    .total_count = b->discard_count - begin->discard_count,
-						    .total_bytes = b->discard_bytes - begin->discard_bytes,
-					    });
+		options->line(options->ctx,
+			      &(struct trim_watch_line){
+				      .at_ns = at_ns,
+				      .layer = i,
+				      .discard_count = b->discard_count - a->discard_count,
+				      .discard_bytes = b->discard_bytes - a->discard_bytes,
+				      .discard_ns = b->discard_ns - a->discard_ns,
+				      .total_count = b->discard_count - begin->discard_count,
+				      .total_bytes = b->discard_bytes - begin->discard_bytes,
+			      });
 	}
 }
 

@@ -12,17 +12,18 @@
 
 /* One layer at which discards were counted since the last look. */
 struct trim_watch_line {
-	uint64_t at_ns;		/* since the beginning, on the clock of the options */
-	uint32_t layer;		/* an index into the report's layers */
-	uint64_t discard_count, discard_bytes, discard_ns;	/* since the last look; ns: spent in them */
-	uint64_t total_count, total_bytes;			/* since the beginning */
+	uint64_t at_ns; /* since the beginning, on the clock of the options */
+	uint32_t layer; /* an index into the report's layers */
+	uint64_t discard_count, discard_bytes,
+		discard_ns;		   /* since the last look; ns: spent in them */
+	uint64_t total_count, total_bytes; /* since the beginning */
 };
 
 struct trim_watch_options {
 	const struct clock *clock;
-	const volatile int *stop;	/* not 0 ends it; NULL */
-	uint64_t every_ns;		/* between looks; 0 = 1 s */
-	uint64_t duration_ns;		/* 0 = until stopped */
+	const volatile int *stop; /* not 0 ends it; NULL */
+	uint64_t every_ns;	  /* between looks; 0 = 1 s */
+	uint64_t duration_ns;	  /* 0 = until stopped */
 	void (*line)(void *ctx, const struct trim_watch_line *line);
 	void *ctx;
 };

@@ -90,8 +90,7 @@ def streams(lines):
         wide = test in ("initial writers", "rewriters", "readers", "fwriters", "freaders")
         if len(count) != (3 if wide and int(count) < 10 else 1 + len(str(int(count)))):
             fail(f"the count of streams is '{count}': {line}")
-        want = ["Min throughput per process ", "Max throughput per process ",
-                "Avg throughput per process "]
+        want = [f"{name} throughput per (?:process|thread) " for name in ("Min", "Max", "Avg")]
         if not re.match(r"\tParent sees throughput for" + count + " " + re.escape(test) + " " + VALUE,
                         lines[number + 1]):
             fail(f"parent: {lines[number + 1]!r}")

@@ -3,7 +3,7 @@
 # iozone's command lines on a real file system: rows, passes, figures; what is there stays,
 # nothing of ours does.
 . "$(dirname "$0")/lib.sh"
-plan 35
+plan 37
 need_loop
 columns=$(dirname "$(realpath "$0")")/../cli/iozone_columns.py
 
@@ -74,6 +74,10 @@ check 'each write pass ends with a flush in its time' json_true "$WORK/one.json"
 	"[m['ops'].get('sync', {}).get('count', 0) for m in d['measurements']] == [1, 1, 0, 0, 0, 1, 0, 1, 0, 1, 1, 0, 0]"
 check 'what is not literal is in the result' json_true "$WORK/one.json" \
 	"sum(f['code'] == 'iozone-note' for f in d['findings']) == 6"
+
+check 'streams of a test are one group, tests and rounds are several' \
+	exits 0 "$TARE" iozone --json -t 2 -t 3 -s 64k -r 16k -i 0 -i 1 -+n -F a b c
+check 'in all rounds' json_true "$WORK/out" "[m['group'] for m in d['measurements']] == [0, 0, 1, 1, 2, 2, 2, 3, 3, 3]"
 
 # Files of others.
 head -c 1M /dev/urandom >mine && cp mine "$WORK/mine"

@@ -84,7 +84,8 @@ static void print_evidence(void)
 	for (uint32_t i = 0; i < report.evidence_count; i++) {
 		const struct trim_evidence *e = &report.evidence[i];
 
-		printf("evidence %s layer=%s ok=%d error=%d bytes=%llu content='%s' after_ms=%llu: %s\n",
+		printf("evidence %s layer=%s ok=%d error=%d bytes=%llu content='%s' after_ms=%llu: "
+		       "%s\n",
 		       e->code, e->layer, e->ok, e->error, (unsigned long long)e->bytes,
 		       trim_content_names[e->content],
 		       (unsigned long long)(e->after_ns / MILLISECOND_NS), e->text);

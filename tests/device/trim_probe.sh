@@ -14,7 +14,7 @@ PROBE=${PROBE:-$(dirname "$TARE")/tests/probe_trim}
 SIZES=4k,64k,1m,16m
 FREED=$((6 * 4096 + 6 * 65536 + 3 * 1048576 + 3 * 16777216))	# 6, 6, 3 and 3 places of these
 cases='ext4:nodiscard ext4:discard xfs:nodiscard xfs:discard btrfs:nodiscard btrfs:discard=sync btrfs:discard=async'
-plan $((4 * $(wc -w <<<"$cases") + 32))
+plan $((4 * $(wc -w <<<"$cases") + 33))
 need_loop
 need_commands mkfs.ext4 mkfs.xfs mkfs.btrfs setpriv
 
@@ -45,7 +45,7 @@ probe()
 {
 	local place=$1
 	shift
-	"$PROBE" --sizes=$SIZES --quiet=200ms --after=0s,1s --online=2s "$@" "$place" >"$WORK/seen" 2>&1
+	"$PROBE" --sizes=$SIZES --quiet=100ms --after=0s,1s --online=2s "$@" "$place" >"$WORK/seen" 2>&1
 }
 
 # says PATTERN...: each is in a line of what was seen
@@ -149,6 +149,18 @@ umount "$mnt"
 losetup -d "$loop"
 loop_control 0x4c81 "$number" >/dev/null
 trap tidy EXIT
+
+# --- counters switched off ---
+
+disk 1G
+fs ext4 discard "$loop"
+echo 0 >"/sys/block/$(basename "$loop")/queue/iostats"
+probe "$mnt"
+echo 1 >"/sys/block/$(basename "$loop")/queue/iostats"
+check 'iostats 0: no counter is believed, and the content tells' says \
+	"evidence delivered layer=$(basename "$loop") ok=0 .*iostats" "content='zeros'" 'report rung=effect mapping=2'
+umount "$mnt"
+losetup -d "$loop"
 
 # --- a loop device on a loop device ---
 

@@ -145,17 +145,31 @@ static void a_damaged_neighbour_is_dangerous(void)
 static void no_other_drive_is_called_dangerous(void)
 {
 	static const char *const harmless[] = {
-		"trim_reads=zeros,trim_reported=zeros", "trim_reads=ones,trim_reported=drat",
-		"trim_reads=random,trim_reported=none", "trim_reads=old,trim_reported=none",
-		"trim=ignored", "trim=none", "trim=delayed,trim_delay=2s",
-		"trim=delayed,trim_delay=1h", "trim_min=64k", "trim_min=1m",
-		"trim_drop=30%", "mapping_unit=32k,page=32k,trim_granularity=32k,trim_reads=old",
-		"mapping_unit=16k,page=16k,trim_granularity=512", "trim_granularity=16m",
-		"buffer=1m,merge=8", "state=filled", "read_error=0.1%", "spike=10%,spike_time=2s",
+		"trim_reads=zeros,trim_reported=zeros",
+		"trim_reads=ones,trim_reported=drat",
+		"trim_reads=random,trim_reported=none",
+		"trim_reads=old,trim_reported=none",
+		"trim=ignored",
+		"trim=none",
+		"trim=delayed,trim_delay=2s",
+		"trim=delayed,trim_delay=1h",
+		"trim_min=64k",
+		"trim_min=1m",
+		"trim_drop=30%",
+		"mapping_unit=32k,page=32k,trim_granularity=32k,trim_reads=old",
+		"mapping_unit=16k,page=16k,trim_granularity=512",
+		"trim_granularity=16m",
+		"buffer=1m,merge=8",
+		"state=filled",
+		"read_error=0.1%",
+		"spike=10%,spike_time=2s",
 	};
 	static const char *const harmful[] = {
-		"trim=damages", "trim=damages,trim_reads=random", "trim=damages,trim_reads=ones",
-		"trim=damages,mapping_unit=16k,page=16k", "trim=damages,trim_granularity=512,buffer=1m",
+		"trim=damages",
+		"trim=damages,trim_reads=random",
+		"trim=damages,trim_reads=ones",
+		"trim=damages,mapping_unit=16k,page=16k",
+		"trim=damages,trim_granularity=512,buffer=1m",
 	};
 	uint32_t drives = 0, false_alarms = 0, damaging = 0, missed = 0;
 	struct random random;
@@ -163,12 +177,15 @@ static void no_other_drive_is_called_dangerous(void)
 	random_init(&random, 2026);
 	for (uint32_t i = 0; i < 250; i++) {
 		const bool harms = i % 5 == 4;
-		const char *settings = harms ? harmful[random_below(&random, ARRAY_COUNT(harmful))] :
-					       harmless[random_below(&random, ARRAY_COUNT(harmless))];
+		const char *settings =
+			harms ? harmful[random_below(&random, ARRAY_COUNT(harmful))]
+			      : harmless[random_below(&random, ARRAY_COUNT(harmless))];
 		char drive[300];
 
-		snprintf(drive, sizeof(drive), "sim:page-greedy,capacity=64m,pages_per_block=32,"
-			 "channels=2,dies=2,seed=%u,%s", i + 1, settings);
+		snprintf(drive, sizeof(drive),
+			 "sim:page-greedy,capacity=64m,pages_per_block=32,"
+			 "channels=2,dies=2,seed=%u,%s",
+			 i + 1, settings);
 		CHECK_EQ(probe(drive, 3), 0);
 		drives++;
 		damaging += harms;
