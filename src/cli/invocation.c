@@ -188,6 +188,8 @@ int invocation_plan(const struct invocation *inv, struct plan *ret, struct err *
 		return r;
 	if (*inv->target)
 		memcpy(ret->target, inv->target, sizeof(ret->target));
+	if (*inv->target && ret->target_count)
+		memcpy(ret->targets[0].spec, inv->target, sizeof(ret->targets[0].spec));
 	r = check_plan(inv, ret, err);
 	if (r < 0)
 		plan_done(ret);

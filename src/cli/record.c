@@ -15,7 +15,8 @@ static int make_file(const char *path, FILE **ret, struct err *err)
 	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
 	if (fd < 0 && errno == EEXIST)
-		return err_set(err, -EEXIST, "'%s' is there already; a recording makes a new file", path);
+		return err_set(err, -EEXIST,
+				"'%s' is there already; a recording makes a new file", path);
 	if (fd < 0)
 		return err_errno(err, -errno, "'%s'", path);
 	*ret = fdopen(fd, "w");

@@ -154,7 +154,8 @@ const struct verb verb_record = {
 	.tables = { record_fields },
 	.examples = {
 		{ "record --for=1m /dev/nvme0n1 database.log", "a minute of what goes on" },
-		{ "replay database.log /dev/nvme1n1 --erase-data=SERIAL", "the same on another drive" },
+		{ "replay database.log /dev/nvme1n1 --erase-data=SERIAL",
+				"the same on another drive" },
 		{ "run --rw=randrw --runtime=10s --record=own.log .", "tare's own requests" },
 	},
 	.run = record_run,

@@ -89,7 +89,8 @@ static int add_phase(const struct invocation *inv, const struct trace *trace, co
 	*w = inv->workload;
 	w->depth_count = depth_of(inv, trace);
 	if (streams && strlen(streams) >= sizeof(w->replay.streams))
-		return err_set(err, -E2BIG, "the names of the recorded targets for one target are longer "
+		return err_set(err, -E2BIG,
+				"the names of the recorded targets for one target are longer "
 					    "than %zu bytes together",
 			       sizeof(w->replay.streams) - 1);
 	if (streams)
@@ -110,7 +111,8 @@ static int check_maps(const struct mappings *maps, const struct trace *trace, st
 			found |= strcmp(maps->items[k].name, name) == 0;
 		if (!found) {
 			err_set(err, -EINVAL, "--map says nothing of recorded target '%s'", name);
-			return err_hint(err, "--map=%s=PATH, or --streams names those to be replayed",
+			return err_hint(err,
+					"--map=%s=PATH, or --streams names those to be replayed",
 					name);
 		}
 	}
@@ -326,12 +328,17 @@ const struct verb verb_replay = {
 	.operands = "TRACE... [TARGET]",
 	.tables = { play_fields, how_fields, map_fields, consent_fields },
 	.examples = {
-		{ "replay job.log null:", "fio's iolog at its times; the null target shows how exactly" },
+		{ "replay job.log null:",
+				"fio's iolog at its times; the null target shows how exactly" },
 		{ "replay web.csv.gz", "what is in a trace; nothing is run" },
-		{ "replay sda /dev/sdb --erase-data=SERIAL", "sda.blktrace.0, .1, ... on another drive" },
-		{ "replay --timing=none --iodepth=32 tpcc.csv /mnt/data", "as fast as 32 at once go" },
-		{ "replay --skip=write,trim --speed=2 app.log /dev/sdb", "reads alone, twice as fast" },
-		{ "replay --map=8:0=/dev/sdb --map=8:16=/dev/sdc run", "each recorded device to its own" },
+		{ "replay sda /dev/sdb --erase-data=SERIAL",
+				"sda.blktrace.0, .1, ... on another drive" },
+		{ "replay --timing=none --iodepth=32 tpcc.csv /mnt/data",
+				"as fast as 32 at once go" },
+		{ "replay --skip=write,trim --speed=2 app.log /dev/sdb",
+				"reads alone, twice as fast" },
+		{ "replay --map=8:0=/dev/sdb --map=8:16=/dev/sdc run",
+				"each recorded device to its own" },
 	},
 	.run = replay_run,
 };

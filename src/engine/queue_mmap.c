@@ -5,12 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/queue_sys.h"
 
@@ -19,11 +20,13 @@
  * page cache comes by a page fault. So a write is done when memory holds it; only a sync waits for
  * the device. Always through the page cache, one request at a time.
  *
- * A page that cannot be had is a SIGBUS: the copy is given up, and the request failed with EIO.
+ * A page that cannot be had is a SIGBUS: memory of no file is put in its place, so that the copy
+ * comes to its end; then the file is mapped there again, and the request has failed with EIO.
  */
 struct mapping {
 	char *at;
 	size_t bytes;
+	int fd, protection;
 };
 
 struct queue_mmap {
@@ -36,24 +39,41 @@ struct queue_mmap {
 	struct io ios[];
 };
 
-static __thread sigjmp_buf *bus_escape;	/* where to go on from a SIGBUS; NULL: it is not ours */
+/* The copy that this thread makes. */
+struct copying {
+	const struct mapping *mapping;
+	bool has_failed;
+};
+
+static __thread struct copying copying;
 
 static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t handler_users;
 static struct sigaction handler_before;
+static uintptr_t page_bytes;
 
-static void on_bus(int number)
+static void on_bus(int number, siginfo_t *info, void *context)
 {
-	if (bus_escape)
-		siglongjmp(*bus_escape, 1);
-	signal(number, SIG_DFL);	/* as without us: the access is repeated, and kills */
+	const struct mapping *mapping = copying.mapping;
+	const uintptr_t at = (uintptr_t)info->si_addr / page_bytes * page_bytes;
+
+	(void)context;
+	if (mapping && at >= (uintptr_t)mapping->at &&
+	    at < (uintptr_t)mapping->at + mapping->bytes &&
+	    mmap((void *)at, page_bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
+		copying.has_failed = true;
+		return;
+	}
+	signal(number, SIG_DFL);	/* not ours: the access is repeated, and kills */
 }
 
 static void handler_take(void)
 {
-	struct sigaction action = { .sa_handler = on_bus, .sa_flags = SA_NODEFER };
+	struct sigaction action = { .sa_sigaction = on_bus, .sa_flags = SA_SIGINFO };
 
 	pthread_mutex_lock(&handler_lock);
+	page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 	if (handler_users++ == 0)
 		sigaction(SIGBUS, &action, &handler_before);
 	pthread_mutex_unlock(&handler_lock);
@@ -85,11 +105,12 @@ static void mmap_close(struct queue *queue)
 static int map_one(struct mapping *ret, int fd, uint64_t bytes, const char *spec, struct err *err)
 {
 	const bool writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
-	void *at = mmap(NULL, bytes, writes ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	const int protection = writes ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *at = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
 
 	if (at == MAP_FAILED)
 		return err_errno(err, -errno, "%s cannot be mapped into memory", spec);
-	*ret = (struct mapping){ .at = at, .bytes = bytes };
+	*ret = (struct mapping){ at, bytes, fd, protection };
 	return 0;
 }
 
@@ -148,25 +169,33 @@ static void mmap_push(struct queue *queue, const struct io *ios, uint32_t count)
 		q->ios[(q->head + q->count++) % q->room] = ios[i];
 }
 
+/* The file where the handler has put other memory. */
+static void map_again(const struct mapping *mapping, const struct io *io)
+{
+	const uint64_t begin = io->offset_bytes / page_bytes * page_bytes;
+	const uint64_t end = io->offset_bytes + io->length_bytes;
+
+	(void)!mmap(mapping->at + begin, end - begin, mapping->protection, MAP_SHARED | MAP_FIXED,
+		    mapping->fd, (off_t)begin);
+}
+
 static int32_t copy(const struct mapping *mapping, const struct io *io)
 {
 	char *at = mapping->at + io->offset_bytes;
-	sigjmp_buf escape;
 
 	assert(io->offset_bytes + io->length_bytes <= mapping->bytes);
-	if (sigsetjmp(escape, 0)) {
-		bus_escape = NULL;
-		return -EIO;
-	}
-	bus_escape = &escape;
+	copying = (struct copying){ .mapping = mapping };
+	atomic_signal_fence(memory_order_seq_cst);
 	if (io->kind == IO_READ)
 		memcpy(io->buffer, at, io->length_bytes);
 	else
 		memcpy(at, io->buffer, io->length_bytes);
-	/* The copy ends before the escape does. */
-	__asm__ volatile("" : : : "memory");
-	bus_escape = NULL;
-	return (int32_t)io->length_bytes;
+	atomic_signal_fence(memory_order_seq_cst);
+	copying.mapping = NULL;
+	if (!copying.has_failed)
+		return (int32_t)io->length_bytes;
+	map_again(mapping, io);
+	return -EIO;
 }
 
 static int32_t perform(struct queue_mmap *q, const struct io *io)

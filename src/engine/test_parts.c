@@ -120,11 +120,13 @@ static int content(int part, uint32_t block)
 	return byte;
 }
 
-static const struct queue_ops *const all[] = { &queue_uring, &queue_aio, &queue_sync };
+#define QUEUES 4
+static const struct queue_ops *const all[QUEUES] = { &queue_uring, &queue_aio, &queue_sync,
+							   &queue_mmap };
 
 static void a_request_over_several_files_reaches_each(void)
 {
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < QUEUES; i++) {
 		struct io io;
 
 		if (!is_available(all[i]))
@@ -165,7 +167,7 @@ static void stripes_go_round_the_files(void)
 
 static void a_sync_reaches_all_and_is_one(void)
 {
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < QUEUES; i++) {
 		struct io io;
 
 		if (!is_available(all[i]))
@@ -202,7 +204,7 @@ static void a_trim_over_several_is_cut_too(void)
 /* More pieces than there are tags for at once. */
 static void a_queue_full_of_cut_requests_is_served(void)
 {
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < QUEUES; i++) {
 		struct io ios[DEPTH];
 		struct io_done done[DEPTH];
 		unsigned seen = 0;
@@ -256,10 +258,11 @@ static void the_first_error_of_a_piece_is_the_request_s(void)
 /* The whole engine: blocks of 8 KiB that start anywhere, each read back from where it was put. */
 static void what_is_written_over_files_verifies(void)
 {
-	static const uint32_t engines[] = { ENGINE_IO_URING, ENGINE_LIBAIO, ENGINE_SYNC };
+	static const uint32_t engines[QUEUES] = { ENGINE_IO_URING, ENGINE_LIBAIO, ENGINE_SYNC,
+						  ENGINE_MMAP };
 	static const uint64_t stripes[] = { 0, BLOCK };
 
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 2 * QUEUES; i++) {
 		struct workload w;
 		struct measurement m;
 		struct err err = { 0 };

@@ -25,12 +25,6 @@ static inline uint32_t in_flight(const struct worker *w)
 	return w->depth_count - w->free_count;
 }
 
-/* When the next request of an open loop is meant to start; NEVER_NS when a trace has no more. */
-static inline uint64_t due_ns(const struct worker *w)
-{
-	return w->is_replay ? w->player.due_ns : pace_peek(&w->pace);
-}
-
 static void fail(struct worker *w, const struct worker_slot *slot, bool in_sync, int code)
 {
 	recorder_error(&w->recorder, in_sync ? OP_SYNC : op_of_kind[slot->kind], code);
@@ -51,42 +45,6 @@ static void fail_queue(struct worker *w, int code)
 	w->finished = true;
 }
 
-/* An amount in whole requests is a number of them. */
-static void count_bytes(struct worker *w)
-{
-	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
-	    w->left_bytes % w->mix.length_bytes)
-		return;
-	if (w->left_bytes / w->mix.length_bytes < w->left_count)
-		w->left_count = w->left_bytes / w->mix.length_bytes;
-	w->left_bytes = WORK_UNLIMITED;
-}
-
-static uint64_t share_or_all(const struct worker *w, uint64_t amount, uint64_t granule)
-{
-	return amount ? worker_share(amount, w->index, w->work->workload->job_count, granule) :
-			WORK_UNLIMITED;
-}
-
-static void begin_limits(struct worker *w)
-{
-	const struct workload *workload = w->work->workload;
-
-	w->left_bytes = share_or_all(w, workload->io_size_bytes, workload->block_bytes);
-	w->left_count = share_or_all(w, workload->io_count, 1);
-	if (w->is_replay)
-		return;
-	if (!workload->io_size_bytes && !workload->io_count && w->work->end_ns == NEVER_NS) {
-		w->left_count = address_pass_count(&w->address);
-		if (w->left_count > 0)
-			return;
-		w->left_count = WORK_UNLIMITED;
-		w->left_bytes = worker_share(w->work->range.size_bytes, w->index,
-					     workload->job_count, workload->block_bytes);
-	}
-	count_bytes(w);
-}
-
 void worker_begin(struct worker *w)
 {
 	const struct work *work = w->work;
@@ -96,7 +54,7 @@ void worker_begin(struct worker *w)
 	w->think_until_ns = work->begin_ns;	/* a job of a group may start later than others */
 	w->left_bytes = w->left_count = WORK_UNLIMITED;
 	if (w->recorder.measuring)
-		begin_limits(w);
+		worker_begin_limits(w);
 	if (w->is_replay) {
 		player_begin(&w->player, work->start_ns);
 		w->think_until_ns = w->one_by_one ? work->start_ns + w->player.gap_ns : 0;
@@ -113,7 +71,7 @@ static void tick(struct worker *w, uint64_t now_ns)
 	/* The end puts off what was due. */
 	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
 		return;
-	begin_limits(w);
+	worker_begin_limits(w);
 	worker_forget_batches(w);
 	w->backlog_ns_max = 0;
 	worker_usage_begin(w);
@@ -702,9 +660,10 @@ static bool is_plain(const struct worker *w)
 {
 	const struct work *work = w->work;
 
-	return !w->lines.lines && !w->is_replay && !work->flow && !w->search.target_ns &&
+	return !w->lines.lines && !w->is_replay && !w->tap && !work->flow && !w->search.target_ns &&
 	       !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
-	       !w->sync_each && !w->tap && !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
+	       !w->sync_each &&
+	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
 	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
 }
 

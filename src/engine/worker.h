@@ -191,6 +191,9 @@ void worker_forget_batches(struct worker *w);
 void worker_begin_pace(struct worker *w);
 uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t granule);
 
+/* What is left to do when measuring begins: left_count and left_bytes. */
+void worker_begin_limits(struct worker *w);
+
 /* Fills what a write carries. */
 void worker_content(struct worker *w, struct io *io);
 

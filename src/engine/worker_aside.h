@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* worker_aside - what the loop calls beside its work: sleeping, and telling the tap. */
+/* worker_aside - what the loop calls beside its work: when, sleeping, and telling the tap. */
 
 #include "engine/worker.h"
 
@@ -13,6 +13,12 @@ static const uint8_t op_of_kind[] = {
 	[IO_READ] = OP_READ,	 [IO_WRITE] = OP_WRITE,	    [IO_TRIM] = OP_TRIM,
 	[IO_FSYNC] = OP_SYNC, [IO_FDATASYNC] = OP_SYNC,
 };
+
+/* When the next request of an open loop is meant to start; NEVER_NS when a trace has no more. */
+static inline uint64_t due_ns(const struct worker *w)
+{
+	return w->is_replay ? w->player.due_ns : pace_peek(&w->pace);
+}
 
 /*
  * Sleeps until shortly before, at most STOP_CHECK_NS; the caller spins through the rest. Returns

@@ -110,7 +110,8 @@ static void waits_that_may_mean_either_are_asked_for(void)
 static void an_iolog_of_version_3_has_its_times_in_us(void)
 {
 	import("fio version 3 iolog\n0 data.0.0 add\n3 data.0.0 open\n10 data.0.0 read 8192 4096\n"
-	       "100010 data.0.0 write 0 4096\n100900 data.0.0 sync 0 0\n101000 data.0.0 close\n", "");
+	       "100010 data.0.0 write 0 4096\n100900 data.0.0 sync 0 0\n101000 data.0.0 close\n",
+			"");
 	CHECK_EQ(record_count, 3);
 	want(0, TRACE_READ, 10000, 8192, 4096);
 	want(1, TRACE_WRITE, 100010000, 0, 4096);
@@ -363,7 +364,8 @@ static void the_published_sets_are_told_apart(void)
 static void a_blank_kind_is_skipped_and_counted(void)
 {
 	import("Timestamp,Response,IOType,LUN,Offset,Size\n"
-	       "1500000000.000100000,0.000250,R,1,409600,8192\n1500000000.000900000,,,1,0,4096\n", "");
+	       "1500000000.000100000,0.000250,R,1,409600,8192\n1500000000.000900000,,,1,0,4096\n",
+			"");
 	CHECK_EQ(record_count, 1);
 	want(0, TRACE_READ, 0, 409600, 8192);
 	CHECK_EQ(records[0].latency_ns, 250000);
@@ -428,7 +430,7 @@ static void iozone_telemetry_needs_its_direction(void)
 static void iozone_logs_are_an_order_without_times(void)
 {
 	static const char text[] = "Offset in kBytes   Latency in microseconds  Transfer size in bytes\n"
-				   "         0         14      65536\n        64         -1      65536\n";
+			"         0         14      65536\n        64         -1      65536\n";
 
 	import(text, "format=iozone-wol");
 	CHECK_EQ(record_count, 2);

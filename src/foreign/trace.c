@@ -313,7 +313,8 @@ static int too_many_bad(const struct importer *im)
 {
 	const struct trace_report *report = im->report;
 
-	err_set(im->err, -EINVAL, "%s: %llu of %llu lines make no sense as %s; the first is line %llu: "
+	err_set(im->err, -EINVAL,
+			"%s: %llu of %llu lines make no sense as %s; the first is line %llu: "
 				  "%s: '%s'",
 		report->bad[0].file, (unsigned long long)report->bad_count,
 		(unsigned long long)report->line_count, im->format->name,
@@ -367,7 +368,8 @@ static int open_all(const struct files *files, struct trace_input **inputs, stru
 		if (r < 0)
 			return r;
 		if (im->format && im->format != format)
-			return err_set(im->err, -EINVAL, "'%s' is %s and '%s' is %s; files that are "
+			return err_set(im->err, -EINVAL,
+					"'%s' is %s and '%s' is %s; files that are "
 							 "merged are of one format",
 				       files->paths[0], im->format->name, files->paths[i],
 				       format->name);

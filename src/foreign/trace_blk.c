@@ -73,7 +73,7 @@ static int finish(struct importer *im)
 	r = pair_all(im, fd, count);
 	close(fd);
 	import_note(im, im->issued_count ? "events D, what was issued to the driver, are replayed" :
-					   "events Q, what was queued, are replayed: there are no D");
+					"events Q, what was queued, are replayed: there are no D");
 	if (im->report->lost_count)
 		import_note(im, "the recorder lost %llu events: this is not all that happened",
 			    (unsigned long long)im->report->lost_count);

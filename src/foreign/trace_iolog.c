@@ -90,7 +90,8 @@ static int choose_wait(struct importer *im, bool *ret_absolute)
 			    (unsigned long long)im->wait_last);
 		return 0;
 	}
-	err_set(im->err, -EINVAL, "%s: its %llu waits may be ms after the start, as fio does, or us after "
+	err_set(im->err, -EINVAL,
+			"%s: its %llu waits may be ms after the start, as fio does, or us after "
 				  "the last wait, as its manual says",
 		trace_input_name(im->in), (unsigned long long)im->wait_count);
 	return err_hint(im->err, "--wait-unit=absolute-ms or --wait-unit=relative-us");
@@ -140,7 +141,8 @@ static int take_header(struct importer *im, struct iolog *log, const char *line)
 {
 	log->version = version_of(line);
 	if (!log->version)
-		return err_set(im->err, -EINVAL, "%s:%llu: '%.40s': iolog versions 2 and 3 are read, no "
+		return err_set(im->err, -EINVAL,
+				"%s:%llu: '%.40s': iolog versions 2 and 3 are read, no "
 						 "others",
 			       trace_input_name(im->in),
 			       (unsigned long long)trace_input_line_number(im->in), line);

@@ -37,7 +37,8 @@ static bool is_telemetry(const struct trace_sample *sample)
 static int telemetry_refuse(const struct trace_sample *sample, const char *file, struct err *err)
 {
 	(void)sample;
-	err_set(err, -EINVAL, "%s: iozone's telemetry says where and how much, not whether it reads or "
+	err_set(err, -EINVAL,
+			"%s: iozone's telemetry says where and how much, not whether it reads or "
 			      "writes",
 		file);
 	return err_hint(err, "--format=iozone-x for writes (iozone -X), iozone-y for reads (-Y)");
@@ -139,7 +140,8 @@ static int log_refuse(const struct trace_sample *sample, const char *file, struc
 {
 	(void)sample;
 	err_set(err, -EINVAL, "%s: iozone's log of offsets does not say whether it reads or writes", file);
-	return err_hint(err, "--format=iozone-wol for writes (wol.dat, rwol.dat), iozone-rol for reads");
+	return err_hint(err,
+			"--format=iozone-wol for writes (wol.dat, rwol.dat), iozone-rol for reads");
 }
 
 /* An order without times. A latency may be printed as -0 or -1: none. */
@@ -217,7 +219,8 @@ static bool is_iometer(const struct trace_sample *sample)
 static int iometer_refuse(const struct trace_sample *sample, const char *file, struct err *err)
 {
 	(void)sample;
-	return err_set(err, -EINVAL, "%s: IOMeter's results over time, not a trace: it holds no requests",
+	return err_set(err, -EINVAL,
+			"%s: IOMeter's results over time, not a trace: it holds no requests",
 		       file);
 }
 

@@ -129,7 +129,8 @@ static int take_line(struct importer *im, const struct trace_table *t, char **fi
 	int kind = 1;
 
 	if (count < t->least_count || (count > t->column_count && t->separator == ' '))
-		return import_bad(im, count ? fields[0] : "", "not the number of fields there should be");
+		return import_bad(im, count ? fields[0] : "",
+				"not the number of fields there should be");
 	for (size_t i = 0; i < count && i < t->column_count; i++) {
 		const enum column column = t->columns[i];
 		const char *why = NULL;
@@ -217,7 +218,8 @@ static int read_set(struct importer *im)
 	if (t.time_unit == UNIT_UNKNOWN) {
 		err_set(im->err, -EINVAL, "%s: the unit of its times is not known",
 			trace_input_name(im->in));
-		return err_hint(im->err, "--time-unit=ms, or s, us, ns: the set's description says");
+		return err_hint(im->err,
+				"--time-unit=ms, or s, us, ns: the set's description says");
 	}
 	return read_lines(im, &t);
 }
@@ -305,7 +307,8 @@ static bool five_numbers(const struct trace_sample *sample)
 static int five_refuse(const struct trace_sample *sample, const char *file, struct err *err)
 {
 	(void)sample;
-	err_set(err, -EINVAL, "%s: five columns of numbers: time, device, place, length, kind, in units "
+	err_set(err, -EINVAL,
+			"%s: five columns of numbers: time, device, place, length, kind, in units "
 			      "that do not show",
 		file);
 	return err_hint(err, "--format=mqsim (ns, sectors), disksim (sectors, with --time-unit) or "
@@ -481,7 +484,8 @@ static int read_names(char **words, size_t count, bool loose, struct trace_table
 		enum column column;
 
 		if (!find_column(words[i], &column, &unit) && !loose)
-			return err_set(err, -EINVAL, "columns: no column '%s'; there are time, op, offset, "
+			return err_set(err, -EINVAL,
+					"columns: no column '%s'; there are time, op, offset, "
 						     "lba, length, blocks, target, latency, -",
 				       words[i]);
 		if (column != COLUMN_NONE && has_column(t, column) && !loose)
@@ -524,7 +528,8 @@ static unsigned int unit_of_sample(const char *text)
 
 static int no_unit(const struct importer *im, const char *what, const char *option)
 {
-	err_set(im->err, -EINVAL, "%s: the unit of %s does not show", trace_input_name(im->in), what);
+	err_set(im->err, -EINVAL,
+			"%s: the unit of %s does not show", trace_input_name(im->in), what);
 	return err_hint(im->err, "%s says it", option);
 }
 
@@ -538,7 +543,8 @@ static int settle(struct importer *im, struct trace_table *t, char **fields, siz
 		if (t->columns[i] == COLUMN_TIME && t->time_unit == UNIT_UNKNOWN)
 			t->time_unit = unit_of_sample(fields[i]);
 		if (t->columns[i] == COLUMN_OP && t->code == CODE_NOT_SAID && all_digits(fields[i])) {
-			err_set(im->err, -EINVAL, "%s: its requests are of kind %s, and what that means is "
+			err_set(im->err, -EINVAL,
+					"%s: its requests are of kind %s, and what that means is "
 						  "not said",
 				trace_input_name(im->in), fields[i]);
 			return err_hint(im->err, "--code=read=0 or --code=read=1");
@@ -595,7 +601,8 @@ static int csv_read(struct importer *im)
 	if (r < 0)
 		return r;
 	if (!is_complete(&t))
-		return err_set(im->err, -EINVAL, "%s: its header lacks a column for time, kind, offset or "
+		return err_set(im->err, -EINVAL,
+				"%s: its header lacks a column for time, kind, offset or "
 						 "length",
 			       trace_input_name(im->in));
 	t.separator = ',';
@@ -633,7 +640,8 @@ static int columns_read(struct importer *im)
 	memcpy(columns, im->replay->columns, sizeof(columns));
 	r = read_names(words, split_fields(columns, ',', words), false, &t, im->err);
 	if (r == 0 && !is_complete(&t))
-		r = err_set(im->err, -EINVAL, "columns: time, op, offset or lba, and length or blocks are "
+		r = err_set(im->err, -EINVAL,
+				"columns: time, op, offset or lba, and length or blocks are "
 					      "all needed");
 	return r < 0 ? r : read_values(im, &t);
 }

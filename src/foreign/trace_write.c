@@ -57,7 +57,7 @@ static void put_heads(const struct trace_output *o)
 	if (o->table)
 		fprintf(o->table,
 			"# tare recording 1\n# %s\n"
-			"time_ns,op,target,offset_bytes,length_bytes,latency_ns,late_ns,job,flags,result\n",
+		"time_ns,op,target,offset_bytes,length_bytes,latency_ns,late_ns,job,flags,result\n",
 			o->about ? o->about : "");
 }
 

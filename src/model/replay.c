@@ -26,7 +26,7 @@ int replay_parse_speed(void *member, const char *value, struct err *err)
 
 	if (end == value || (*end && strcmp(end, "x") != 0) || !(speed >= 1e-6 && speed <= 1e6))
 		return err_set(err, -EINVAL,
-			       "'%s' is no speed from 0.000001 to 1000000; 2 is twice as fast", value);
+			"'%s' is no speed from 0.000001 to 1000000; 2 is twice as fast", value);
 	*(uint64_t *)member = (uint64_t)(speed * PPM + 0.5);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/defer.h"
 
 #define BUFFER_RECORDS 65536u		/* sorted in memory; 2.5 MiB of a trace's */
+#define FIRST_RECORDS 256u		/* times 4 is BUFFER_RECORDS in the end */
 #define MERGE_RECORDS 65536u		/* of all windows of a merge together */
 #define WINDOW_RECORDS_MIN 16u
 #define WINDOW_RECORDS 1024u		/* of a cursor: 40 KiB, some 5 us to fetch */
@@ -24,7 +25,7 @@ struct sorter {
 	size_t record_bytes, key_offset;
 	int fd;
 	char *buffer, *other;		/* owned; other: of the same size, for sorting */
-	size_t count;			/* in the buffer */
+	size_t count, room;		/* of the buffer: grows up to BUFFER_RECORDS */
 	bool unsorted;			/* the buffer is out of order */
 	uint64_t last_key;		/* of the buffer */
 	uint64_t written_count, written_key;
@@ -69,13 +70,21 @@ int sorter_new(struct sorter **ret, size_t record_bytes, size_t key_offset, stru
 		sorter_free(sorter);
 		return r;
 	}
-	sorter->buffer = malloc(BUFFER_RECORDS * record_bytes);
-	sorter->other = malloc(BUFFER_RECORDS * record_bytes);
-	if (!sorter->buffer || !sorter->other) {
-		sorter_free(sorter);
-		return err_set(err, -ENOMEM, "no memory to sort");
-	}
 	*ret = sorter;
+	return 0;
+}
+
+static int grow(struct sorter *sorter, struct err *err)
+{
+	const size_t room = sorter->room ? sorter->room * 4 : FIRST_RECORDS;
+	char *buffer = realloc(sorter->buffer, room * sorter->record_bytes);
+	char *other = realloc(sorter->other, room * sorter->record_bytes);
+
+	sorter->buffer = buffer ? buffer : sorter->buffer;
+	sorter->other = other ? other : sorter->other;
+	if (!buffer || !other)
+		return err_set(err, -ENOMEM, "no memory to sort");
+	sorter->room = room;
 	return 0;
 }
 
@@ -201,6 +210,8 @@ int sorter_add(struct sorter *sorter, const void *record, struct err *err)
 
 	if (sorter->count == BUFFER_RECORDS)
 		r = flush(sorter, err);
+	else if (sorter->count == sorter->room)
+		r = grow(sorter, err);
 	if (r < 0)
 		return r;
 	sorter->unsorted |= key < sorter->last_key;

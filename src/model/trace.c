@@ -117,7 +117,8 @@ int trace_stream(struct trace *trace, const char *name, uint32_t *ret, struct er
 		return 0;
 	}
 	if (strlen(name) >= TRACE_NAME_BYTES)
-		return err_set(err, -ENAMETOOLONG, "the name of a recorded target is longer than %d",
+		return err_set(err, -ENAMETOOLONG,
+				"the name of a recorded target is longer than %d",
 			       TRACE_NAME_BYTES - 1);
 	if (trace->stream_count == STREAMS_MAX)
 		return err_set(err, -E2BIG, "more than %u recorded targets", STREAMS_MAX);
@@ -365,7 +366,8 @@ static int check_names(const struct trace *trace, const struct replay *replay, s
 		for (uint32_t i = 0; i < trace->stream_count; i++)
 			found |= strcmp(trace->streams[i].name, name) == 0;
 		if (!found)
-			return err_set(err, -EINVAL, "the trace has no target '%s'; its first is '%s'",
+			return err_set(err, -EINVAL,
+					"the trace has no target '%s'; its first is '%s'",
 				       name, trace->stream_count ? trace->streams[0].name : "");
 	}
 	return 0;
@@ -380,10 +382,12 @@ static int by_low(const void *a, const void *b)
 
 static int tell_overlap(const struct trace_stream *a, const struct trace_stream *b, struct err *err)
 {
-	err_set(err, -EINVAL, "recorded targets '%s' and '%s' would meet on one target: both address "
+	err_set(err, -EINVAL,
+			"recorded targets '%s' and '%s' would meet on one target: both address "
 			      "bytes from %llu on",
 		a->name, b->name, (unsigned long long)b->low_bytes);
-	return err_hint(err, "overlap=separate puts them behind each other, overlap=allow lets them "
+	return err_hint(err,
+			"overlap=separate puts them behind each other, overlap=allow lets them "
 			     "meet; or give each a target of its own");
 }
 
@@ -441,7 +445,8 @@ int trace_check(const struct trace *trace, const struct workload *workload, stru
 	if (played.counts[TRACE_TRIM] && !workload_trims(workload))
 		return undeclared("discards", played.counts[TRACE_TRIM], err);
 	if (trace_length_max_bytes(trace, replay) > workload->block_bytes)
-		return err_set(err, -EINVAL, "the trace has requests of up to %llu bytes, and its plan "
+		return err_set(err, -EINVAL,
+				"the trace has requests of up to %llu bytes, and its plan "
 					     "says bs=%llu",
 			       (unsigned long long)trace_length_max_bytes(trace, replay),
 			       (unsigned long long)workload->block_bytes);
@@ -452,7 +457,8 @@ int trace_check(const struct trace *trace, const struct workload *workload, stru
 			       (unsigned long long)played.end_bytes,
 			       (unsigned long long)workload->size.bytes);
 	if (!trace->stats.timed && replay->timing != TIMING_NONE)
-		return err_set(err, -EINVAL, "the trace has an order but no times; timing=none replays "
+		return err_set(err, -EINVAL,
+				"the trace has an order but no times; timing=none replays "
 					     "it");
 	return 0;
 }

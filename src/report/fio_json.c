@@ -202,6 +202,38 @@ static void put_search(json_t *ret, const struct measurement *m)
 	json_put_u64(ret, "latency_window", w->latency_target_ns ? w->latency_window_ns / 1000 : 0);
 }
 
+static json_t *integers_json(const double *values, size_t count)
+{
+	json_t *ret = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(ret, json_integer((json_int_t)values[i]));
+	return ret;
+}
+
+static json_t *steady_json(const struct fio_stat *stat, const struct fio_entry *entry)
+{
+	json_t *ret = json_object(), *data = json_object();
+	struct fio_steady steady;
+	char criterion[48];
+
+	fio_steady_init(&steady, stat, entry);
+	snprintf(criterion, sizeof(criterion), "%f%s", steady.criterion, steady.percent ? "%" : "");
+	json_put_text(ret, "ss", entry->job->steadystate_text);
+	json_put_u64(ret, "duration", steady.count);
+	json_put_u64(ret, "attained", steady.attained);
+	json_put_text(ret, "criterion", criterion);
+	json_put_real(ret, "max_deviation", steady.deviation_max);
+	json_put_real(ret, "slope", steady.slope);
+	json_put_u64(data, "bw_mean", (uint64_t)steady.bw_mean);
+	json_put_u64(data, "iops_mean", (uint64_t)steady.iops_mean);
+	json_put(data, "iops", integers_json(steady.iops, steady.count));
+	json_put(data, "bw", integers_json(steady.bw, steady.count));
+	json_put(ret, "data", data);
+	fio_steady_done(&steady);
+	return ret;
+}
+
 static json_t *entry_json(const struct fio_stat *stat, const struct fio_entry *entry, bool bins)
 {
 	const struct fio_job *job = entry->job;
@@ -224,6 +256,8 @@ static json_t *entry_json(const struct fio_stat *stat, const struct fio_entry *e
 	put_search(ret, entry->first);
 	if (job->description)
 		json_put_text(ret, "desc", job->description);
+	if (job->steadystate_text)
+		json_put(ret, "steadystate", steady_json(stat, entry));
 	return ret;
 }
 

@@ -229,6 +229,22 @@ static void add_issued(const struct fio_entry *entry, struct text *ret)
 		 entry->first->workload.depth_count);
 }
 
+static void add_steady(const struct fio_stat *stat, const struct fio_entry *entry, struct text *ret)
+{
+	struct fio_steady steady;
+	char number[FIO_NUMBER_BYTES];
+
+	if (!entry->job->steadystate_text)
+		return;
+	fio_steady_init(&steady, stat, entry);
+	text_add(ret, "  steadystate  : attained=%s, bw=", steady.attained ? "yes" : "no");
+	add_rates(steady.bw_mean, entry->job, ret);
+	text_add(ret, ", iops=%s, %s %s=%.3f%s\n", fio_count(floor(steady.iops_mean), 4, number),
+		 steady.of_iops ? "iops" : "bw", steady.of_slope ? "slope" : "mean dev",
+		 steady.criterion, steady.percent ? "%" : "");
+	fio_steady_done(&steady);
+}
+
 static void add_head(const struct fio_stat *stat, const struct fio_entry *entry, struct text *ret)
 {
 	const time_t seconds = (time_t)(stat->report->ended_unix_ms / 1000);
@@ -274,6 +290,7 @@ static void add_entry(const struct fio_stat *stat, const struct fio_entry *entry
 	add_steps("   submit", entry->push_counts, true, ret);
 	add_steps("   complete", entry->reap_counts, true, ret);
 	add_issued(entry, ret);
+	add_steady(stat, entry, ret);
 }
 
 /* Of the jobs' units the group's first entry decides. */
@@ -371,20 +388,34 @@ void report_fio_normal(const struct report_fio *report, struct text *ret)
 	fio_stat_done(&stat);
 }
 
-static void add_block(const struct workload *w, const struct fio_job *job, struct text *ret)
+/* "4096B-64.0KiB": the smallest and the largest size. */
+static void add_block(uint64_t block_bytes, const struct size_mix *mix, const struct fio_job *job,
+		      struct text *ret)
 {
-	uint64_t least = w->block_bytes, most = w->block_bytes;
+	uint64_t least = block_bytes, most = block_bytes;
 	char low[FIO_NUMBER_BYTES], high[FIO_NUMBER_BYTES];
 
-	for (uint32_t i = 0; i < w->size_mix.count; i++) {
-		const uint64_t bytes = w->size_mix.sizes[i].bytes;
+	for (uint32_t i = 0; i < mix->count; i++) {
+		const uint64_t bytes = mix->sizes[i].bytes;
 
 		least = i == 0 || bytes < least ? bytes : least;
 		most = i == 0 || bytes > most ? bytes : most;
 	}
 	fio_bytes((double)least, first_base(job), low);
 	fio_bytes((double)most, first_base(job), high);
-	text_add(ret, "bs=(R) %s-%s, (W) %s-%s, (T) %s-%s", low, high, low, high, low, high);
+	text_add(ret, "%s-%s", low, high);
+}
+
+static void add_blocks(const struct workload *w, const struct fio_job *job, struct text *ret)
+{
+	const struct size_mix *writes = w->write_mix.count ? &w->write_mix : &w->size_mix;
+	static const char kinds[] = "RWT";
+
+	text_add(ret, "bs=");
+	for (size_t i = 0; kinds[i]; i++) {
+		text_add(ret, "%s(%c) ", i ? ", " : "", kinds[i]);
+		add_block(w->block_bytes, i ? writes : &w->size_mix, job, ret);
+	}
 }
 
 static const char *option_of(const struct fio_job *job, const struct fio_labels *labels,
@@ -416,7 +447,7 @@ void report_fio_start(const struct plan *plan, const struct fio_labels *labels,
 		summary_add_printable(ret, job->name);
 		text_add(ret, ": (g=%u): rw=%s, ", job->group_id,
 			 option_of(job, labels, "rw", fio_rw_name(w->rw)));
-		add_block(w, job, ret);
+		add_blocks(w, job, ret);
 		text_add(ret, ", ioengine=%s, iodepth=%u\n",
 			 option_of(job, labels, "ioengine", "psync"), w->depth_count);
 	}

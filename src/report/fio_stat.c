@@ -37,7 +37,7 @@ double fio_visible(double percent, double least)
 
 const char *fio_rw_name(uint32_t rw)
 {
-	static const char *const names[] = { "read",	  "write",     "trim", "randread",
+	static const char *const names[] = { "read",	  "write",    "trim", "randread",
 					     "randwrite", "randtrim", "rw",   "randrw",
 					     "trimwrite", "randtrimwrite" };
 

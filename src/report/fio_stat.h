@@ -117,3 +117,20 @@ double fio_visible(double percent, double least);
 /* counts in percent of their sum; all 0 where that is. */
 void fio_shares(const uint64_t counts[FIO_DEPTH_STEPS], double ret[FIO_DEPTH_STEPS]);
 void fio_latency_shares(const struct fio_entry *entry, struct fio_latency_shares *ret);
+
+/*
+ * fio_steady.c: the job's criterion (steadystate_text, "iops_slope:0.300000%") over all whole
+ * seconds of the run; init then done.
+ */
+struct fio_steady {
+	bool of_iops, of_slope, percent;
+	bool attained;
+	double criterion;		/* in percent of the mean, or as it is */
+	double deviation_max, slope;	/* of IOPS or B/s; slope per second */
+	double iops_mean, bw_mean;
+	double *iops, *bw;		/* owned; B/s */
+	size_t count;
+};
+void fio_steady_init(struct fio_steady *steady, const struct fio_stat *stat,
+		     const struct fio_entry *entry);
+void fio_steady_done(struct fio_steady *steady);

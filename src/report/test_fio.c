@@ -352,6 +352,45 @@ static void lists_of_percentiles_and_what_is_disabled(void)
 	sample_fio_done(&sample);
 }
 
+/* Seconds of 100, 110, 120 requests: mean 110, 10 off at most, 10 more each second. */
+static void a_steady_state_is_judged_over_the_run(void)
+{
+	struct sample_fio sample;
+	struct measurement *m;
+	json_t *doc;
+
+	sample_fio_init(&sample);
+	m = &sample.result.measurements[2];
+	sample.labels.jobs[2].steadystate_text = strdup("iops_slope:10.000000%");
+	m->seconds[2].length_ns = SECOND_NS;
+	for (size_t i = 0; i < 3; i++) {
+		m->seconds[i].ops[OP_WRITE].count = 100 + 10 * i;
+		m->seconds[i].ops[OP_WRITE].bytes = 1000 * (100 + 10 * i);
+	}
+	doc = document_of(&sample, false);
+	check_members(at(doc, "jobs/1/steadystate"),
+		      "ss string, duration integer, attained integer, criterion string, "
+		      "max_deviation real, slope real, data object");
+	check_members(at(doc, "jobs/1/steadystate/data"),
+		      "bw_mean integer, iops_mean integer, iops array, bw array");
+	CHECK_STR(string_at(doc, "jobs/1/steadystate/criterion"), "9.090909%");
+	CHECK_EQ(number_at(doc, "jobs/1/steadystate/attained"), 1);
+	CHECK_EQ(number_at(doc, "jobs/1/steadystate/duration"), 3);
+	CHECK_NEAR(number_at(doc, "jobs/1/steadystate/slope"), 10, 1e-9);
+	CHECK_NEAR(number_at(doc, "jobs/1/steadystate/max_deviation"), 10, 1e-9);
+	CHECK_EQ(number_at(doc, "jobs/1/steadystate/data/iops_mean"), 110);
+	CHECK_EQ(number_at(doc, "jobs/1/steadystate/data/bw_mean"), 110000);
+	CHECK_EQ(number_at(doc, "jobs/1/steadystate/data/iops/2"), 120);
+	json_decref(doc);
+	free(sample.labels.jobs[2].steadystate_text);
+	sample.labels.jobs[2].steadystate_text = strdup("bw:9000");
+	doc = document_of(&sample, false);
+	CHECK_STR(string_at(doc, "jobs/1/steadystate/criterion"), "10000.000000");
+	CHECK_EQ(number_at(doc, "jobs/1/steadystate/attained"), 0);
+	json_decref(doc);
+	sample_fio_done(&sample);
+}
+
 static void an_error_is_its_errno(void)
 {
 	struct sample_fio sample;
@@ -497,5 +536,6 @@ TESTS(TEST(keys_and_types_are_fios), TEST(readers_find_what_they_look_for),
       TEST(the_layout_is_fios), TEST(a_group_is_merged_as_fio_merges), TEST(a_job_of_its_own),
       TEST(options_are_as_written_and_completed), TEST(the_head_and_the_key_that_is_tares),
       TEST(a_disk_is_counted_once_for_what_ran_together), TEST(json_plus_adds_the_buckets), TEST(mixed_reporting_replaces_or_joins_the_directions),
-      TEST(lists_of_percentiles_and_what_is_disabled), TEST(an_error_is_its_errno),
+      TEST(lists_of_percentiles_and_what_is_disabled), TEST(a_steady_state_is_judged_over_the_run),
+      TEST(an_error_is_its_errno),
       TEST(an_empty_result_is_a_document), TEST(deviation_is_the_samples))

@@ -115,8 +115,10 @@ static int set_up(struct tracing *t, struct err *err)
 static int explain_open(const struct tracing *t, int code, struct err *err)
 {
 	if (code != -EPERM)
-		return err_errno(err, code, "%s: debugfs, block/%s/trace0", t->request->device, t->name);
-	err_set(err, -EPERM, "%s: this kernel is locked down (confidentiality), and keeps its traces to "
+		return err_errno(err, code,
+				"%s: debugfs, block/%s/trace0", t->request->device, t->name);
+	err_set(err, -EPERM,
+			"%s: this kernel is locked down (confidentiality), and keeps its traces to "
 			     "itself",
 		t->request->device);
 	return err_hint(err, "tare run --record=FILE records what tare itself does");

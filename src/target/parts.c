@@ -114,6 +114,7 @@ static int open_part(struct target *target, const struct target_request *request
 
 	own.spec = item;
 	own.need_bytes = 0;
+	own.stripe_bytes = 0;
 	if (r == 0)
 		r = target_open(&join->list[join->count], &own, err);
 	if (r < 0)

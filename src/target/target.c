@@ -86,6 +86,20 @@ static int open_path(struct target_info *info, struct err *err)
 	return fd;
 }
 
+/* What would have no effect is refused. */
+static int check_files(const struct target *target, const struct target_request *request,
+		       struct err *err)
+{
+	if (target->ops == &target_directory || target->ops == &target_join)
+		return 0;
+	if (request->file_count > 1)
+		return err_set(err, -EINVAL, "%s: a number of files is for directories",
+			       request->spec);
+	if (request->stripe_bytes)
+		return err_set(err, -EINVAL, "%s: stripes are for several files", request->spec);
+	return 0;
+}
+
 static int open_kind(struct target *target, const struct target_request *request, struct err *err)
 {
 	DEFER(defer_close) int path_fd = -1;
@@ -93,8 +107,10 @@ static int open_kind(struct target *target, const struct target_request *request
 	int r;
 
 	target->ops = kind_of_scheme(request->spec);
-	if (target->ops)
-		return target->ops->open(target, request, -1, err);
+	if (target->ops) {
+		r = check_files(target, request, err);
+		return r < 0 ? r : target->ops->open(target, request, -1, err);
+	}
 
 	r = open_path(&target->info, err);
 	if (r < 0)
@@ -107,7 +123,8 @@ static int open_kind(struct target *target, const struct target_request *request
 		return err_set(err, -EINVAL,
 			       "%s is a %s; a target is a directory, a file or a block device",
 			       request->spec, S_ISFIFO(st.st_mode) ? "pipe" : "socket");
-	return target->ops->open(target, request, path_fd, err);
+	r = check_files(target, request, err);
+	return r < 0 ? r : target->ops->open(target, request, path_fd, err);
 }
 
 int target_open(struct target **ret, const struct target_request *request, struct err *err)

@@ -136,6 +136,10 @@ static void what_cannot_be_joined_is_named(void)
 	check_refusal(&(struct target_request){ .spec = spec }, -ENOENT, "/nonexistent");
 	check_refusal(&(struct target_request){ .spec = list("join:"), .file_count = 2 }, -EINVAL,
 		      "for directories");
+	check_refusal(&(struct target_request){ .spec = "null:", .file_count = 2 }, -EINVAL,
+		      "null:: a number of files is for directories");
+	check_refusal(&(struct target_request){ .spec = paths[0], .stripe_bytes = 4096 }, -EINVAL,
+		      "stripes are for several files");
 	remove_files();
 }
 

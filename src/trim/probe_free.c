@@ -381,8 +381,7 @@ static int ask_for_all(struct probe *p, const struct counts *since, struct err *
 
 /* --- the two rounds -------------------------------------------------------------------- */
 
-/* How long the drive takes for a block beside the one discarded: some say yes and then work it off.
- */
+/* How long the drive takes for the block beside: some say yes and work it off afterwards. */
 static uint64_t time_read(struct probe *p, const struct stretch *first)
 {
 	const struct stretch beside = { .at_bytes = first->at_bytes + first->bytes,
@@ -397,18 +396,17 @@ static uint64_t time_read(struct probe *p, const struct stretch *first)
 static enum klog_says look_at_log(struct probe *p)
 {
 	enum klog_says says = KLOG_NOTHING;
+	struct trim_evidence *failed;
 	char line[256];
 
 	if (p->klog_fd >= 0)
 		says = klog_read(p->klog_fd, &p->names, line, sizeof(line));
-	if (says == KLOG_DISCARD) {
-		struct trim_evidence *failed =
-			probe_say(p, RUNG_SENT, "discard", false, "the kernel's log says: %s", line);
-
+	if (says == KLOG_NOTHING)
+		return says;
+	failed = probe_say(p, RUNG_SENT, says == KLOG_DISCARD ? "discard" : "kernel-log", false,
+			   "the kernel's log says: %s", line);
+	if (says == KLOG_DISCARD)
 		failed->error = klog_discard_error(line, failed->layer);
-	} else if (says != KLOG_NOTHING) {
-		probe_say(p, RUNG_SENT, "kernel-log", false, "the kernel's log says: %s", line);
-	}
 	return says;
 }
 
@@ -417,8 +415,7 @@ static int look_for_trouble(struct probe *p, const struct counts *since, const s
 			    uint64_t read_ns)
 {
 	const uint64_t slowest_ns = counts_slowest(p->report, since, now);
-	/* Counters tell a slow drive from a busy file system; without them the call's time must do.
-	 */
+	/* Counters tell a slow drive from a busy file system; else the call's time must do. */
 	const uint64_t call_ns = slowest_ns && p->is_file ? slowest_ns : p->call_ns;
 	const uint64_t took_ns = read_ns > call_ns ? read_ns : call_ns;
 	const enum klog_says says = look_at_log(p);

@@ -14,7 +14,7 @@
 #include "base/defer.h"
 
 #define DISCARD ":(DISCARD)"
-#define RECORD_BYTES 8192	/* CONSOLE_EXT_LOG_MAX of the kernel */
+#define RECORD_BYTES 8192 /* CONSOLE_EXT_LOG_MAX of the kernel */
 
 /*
  * As libata, scsi, nvme, usb and mmc write them. "exception Emask" opens every report of a failed

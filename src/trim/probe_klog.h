@@ -13,9 +13,9 @@
 
 enum klog_says {
 	KLOG_NOTHING,
-	KLOG_ERROR,	/* a request failed */
-	KLOG_DISCARD,	/* and it was a discard */
-	KLOG_TROUBLE,	/* reset, timeout, frozen, abort: stop */
+	KLOG_ERROR,   /* a request failed */
+	KLOG_DISCARD, /* and it was a discard */
+	KLOG_TROUBLE, /* reset, timeout, frozen, abort: stop */
 };
 
 #define KLOG_NAMES 64

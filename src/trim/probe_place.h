@@ -68,8 +68,7 @@ int place_look_through(struct place *place, const struct place_part *part,
 int place_read_low(struct place *place, const struct place_part *part, void *buffer,
 		   struct err *err);
 
-/* Of the part, what lies in whole units of the lowest devices; a mirror's copies are all counted.
- */
+/* Of the part, what lies in whole units of the lowest devices; all copies of a mirror count. */
 uint64_t place_whole_units(const struct place *place, const struct place_part *part,
 			   uint64_t unit_bytes);
 

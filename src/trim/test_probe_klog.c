@@ -58,8 +58,10 @@ static void a_failed_discard_has_a_device_and_an_errno(void)
 	char record[256], device[64];
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		snprintf(record, sizeof(record), "3,1,2,-;%s, dev sda, sector 2048 op 0x3:(DISCARD) "
-						 "flags 0x800 phys_seg 1 prio class 2\n", cases[i].words);
+		snprintf(record, sizeof(record),
+			 "3,1,2,-;%s, dev sda, sector 2048 op 0x3:(DISCARD) "
+			 "flags 0x800 phys_seg 1 prio class 2\n",
+			 cases[i].words);
 		CHECK_EQ(judge(record), KLOG_DISCARD);
 		CHECK_EQ(klog_discard_error(record, device), cases[i].want);
 		CHECK_STR(device, "sda");
@@ -102,6 +104,6 @@ static void the_text_is_the_line_without_its_properties(void)
 }
 
 TESTS(TEST(resets_and_timeouts_are_trouble), TEST(a_failed_request_is_an_error_not_trouble),
-      TEST(a_failed_discard_has_a_device_and_an_errno),
-      TEST(other_devices_do_not_count), TEST(harmless_lines_and_broken_records_say_nothing),
+      TEST(a_failed_discard_has_a_device_and_an_errno), TEST(other_devices_do_not_count),
+      TEST(harmless_lines_and_broken_records_say_nothing),
       TEST(the_text_is_the_line_without_its_properties))

@@ -34,7 +34,7 @@ TARE = os.path.realpath(os.environ.get("TARE", os.path.join(BUILD, "tare")))
 # A machine as busy as it likes: only a guest that has died makes a test wait so long.
 PATIENCE_S = 400
 
-TOOLS = """mkfs.ext4 mkfs.xfs mkfs.btrfs cryptsetup dmsetup lvm mdadm""".split()
+TOOLS = """mkfs.ext4 mkfs.xfs mkfs.btrfs cryptsetup dmsetup lvm mdadm setpriv""".split()
 MODULES = """crc32c_generic crc32c_intel virtio_pci virtio_console virtio_blk virtio_scsi nvme ahci sd_mod sg scsi_debug null_blk
     dm_mod dm_crypt dm_thin_pool raid0 raid1 raid456 md_mod xts aesni_intel loop
     ext4 xfs btrfs""".split()
@@ -172,6 +172,8 @@ def libraries(program):
 
 def initramfs(root, path):
     with tempfile.TemporaryDirectory() as tree:
+        os.chmod(tree, 0o755)   # it is the guest's /
+
         def put(source, target, mode=0o755):
             target = tree + target
             os.makedirs(os.path.dirname(target), exist_ok=True)

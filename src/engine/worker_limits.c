@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+
+/* worker_limits - how much one worker has to do: its share of an amount, of requests, of a pass. */
+
+#include "engine/worker.h"
+
+/* An amount in whole requests is a number of them. */
+static void count_bytes(struct worker *w)
+{
+	if (w->left_bytes == WORK_UNLIMITED || !w->mix.constant ||
+	    w->left_bytes % w->mix.length_bytes)
+		return;
+	if (w->left_bytes / w->mix.length_bytes < w->left_count)
+		w->left_count = w->left_bytes / w->mix.length_bytes;
+	w->left_bytes = WORK_UNLIMITED;
+}
+
+static uint64_t share_or_all(const struct worker *w, uint64_t amount, uint64_t granule)
+{
+	return amount ? worker_share(amount, w->index, w->work->workload->job_count, granule) :
+			WORK_UNLIMITED;
+}
+
+void worker_begin_limits(struct worker *w)
+{
+	const struct workload *workload = w->work->workload;
+
+	w->left_bytes = share_or_all(w, workload->io_size_bytes, workload->block_bytes);
+	w->left_count = share_or_all(w, workload->io_count, 1);
+	if (w->is_replay)
+		return;
+	if (!workload->io_size_bytes && !workload->io_count && w->work->end_ns == NEVER_NS) {
+		w->left_count = address_pass_count(&w->address);
+		if (w->left_count > 0)
+			return;
+		w->left_count = WORK_UNLIMITED;
+		w->left_bytes = worker_share(w->work->range.size_bytes, w->index,
+					     workload->job_count, workload->block_bytes);
+	}
+	count_bytes(w);
+}
