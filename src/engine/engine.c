@@ -244,6 +244,7 @@ static void add_worker(struct measurement *m, const struct worker *w)
 	/* Of several workers the one that got least far. */
 	if (w->search.is_found && (!m->depth_found || w->search.depth_count < m->depth_found))
 		m->depth_found = w->search.depth_count;
+	m->steady |= w->is_steady;
 	m->unserved_count += w->unserved_count;
 	if (w->is_replay)
 		add_replayed(m, w);

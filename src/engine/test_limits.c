@@ -87,6 +87,45 @@ static void a_request_that_takes_too_long_ends_the_job(void)
 	measurement_done(&m);
 }
 
+/* 1000 a second, but for one of which 200 ms go to a stall. */
+static void a_rate_that_has_settled_ends_the_job(void)
+{
+	static const struct {
+		const char *rule;
+		uint64_t window_s, ramp_s, stall_from_ns, seconds, rate_iops;
+	} cases[] = {
+		{ "iops:5%", 3, 0, 0, 3, 0 },
+		{ "bw:5%", 3, 2, 0, 5, 0 },
+		{ "iops_slope:5%", 3, 0, 300 * MS, 4, 0 },
+		{ "iops:5%", 3, 0, 1300 * MS, 5, 0 },
+		{ "iops:15%", 3, 0, 1300 * MS, 3, 0 },
+		{ "iops:1000", 2, 3, 0, 5, 0 },
+		{ "iops:1", 8, 0, 9300 * MS, 8, 0 },
+		{ "iops:1", 8, 0, 4300 * MS, 0, 0 },
+		{ "iops:1", 3, 1, 0, 4, 500 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct target target = fake_target(1024, MS);
+		struct workload w = fake_workload();
+		struct measurement m;
+
+		w.runtime_ns = 10 * SECOND_NS;
+		strcpy(w.steadystate, cases[i].rule);
+		w.steady_window_ns = cases[i].window_s * SECOND_NS;
+		w.rate_iops = cases[i].rate_iops;
+		w.steady_ramp_ns = cases[i].ramp_s * SECOND_NS;
+		fake.stall_from_ns = SECOND_NS + cases[i].stall_from_ns;
+		fake.stall_to_ns = fake.stall_from_ns + (cases[i].stall_from_ns ? 200 * MS : 0);
+		m = fake_run(&w, &target, NULL);
+		CHECK_EQ(m.steady, cases[i].seconds > 0);
+		CHECK(!m.ended_early);
+		CHECK_NEAR((double)m.duration_ns,
+			   (double)(cases[i].seconds ? cases[i].seconds : 10) * 1e9, 5e6);
+		measurement_done(&m);
+	}
+}
+
 /* Of an open loop from the time it was meant for. */
 static void waiting_for_a_slot_counts_as_latency(void)
 {
@@ -217,6 +256,7 @@ static void a_pause_may_cost_cpu_time(void)
 
 TESTS(TEST(a_number_of_requests_is_exact_over_all_jobs),
       TEST(a_number_of_requests_is_one_limit_of_several),
+      TEST(a_rate_that_has_settled_ends_the_job),
       TEST(a_request_that_takes_too_long_ends_the_job), TEST(waiting_for_a_slot_counts_as_latency),
       TEST(each_block_is_trimmed_then_written), TEST(a_trimmed_block_is_written_though_time_is_up),
       TEST(trims_and_writes_are_synced_and_verified_like_writes),

@@ -69,8 +69,12 @@ static void tick(struct worker *w, uint64_t now_ns)
 	if (now_ns >= w->work->end_ns)
 		recorder_ending(&w->recorder);
 	/* The end puts off what was due. */
-	if (!recorder_due(&w->recorder, now_ns) || !recorder_tick(&w->recorder, now_ns))
+	if (!recorder_due(&w->recorder, now_ns))
 		return;
+	if (!recorder_tick(&w->recorder, now_ns)) {
+		worker_look_steady(w);
+		return;
+	}
 	worker_begin_limits(w);
 	worker_forget_batches(w);
 	w->backlog_ns_max = 0;
@@ -671,6 +675,7 @@ static void finish(struct worker *w)
 {
 	const uint64_t now_ns = clock_now_ns(w->work->clock);
 	const bool whole = w->open_loop && w->work->end_ns != NEVER_NS && !w->interrupted &&
+			   !w->is_steady &&
 			   !atomic_load_explicit(&w->work->aborted, memory_order_relaxed);
 
 	worker_usage_end(w);

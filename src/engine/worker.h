@@ -25,6 +25,7 @@
 #include "engine/search.h"
 #include "engine/tap.h"
 #include "engine/verify.h"
+#include "model/settled.h"
 
 #define WORK_UNLIMITED UINT64_MAX
 
@@ -125,6 +126,10 @@ struct worker {
 	uint32_t sync_tag_count;
 	struct flow_part flow;
 	struct search search;		/* of a depth that answers in time */
+	struct settled_rule steady;	/* ends the job, where its workload says so */
+	double *steady_values;		/* owned: of its window's seconds; NULL without a rule */
+	size_t steady_count;		/* seconds that were there when it was looked at last */
+	bool is_steady;
 	bool is_ahead;			/* of its flow: nothing starts before others have */
 	bool is_held;			/* held waits: a block of it is being written */
 	struct io drawn;		/* the next request, drawn ahead for queue_ops.expect */
@@ -193,6 +198,9 @@ uint64_t worker_share(uint64_t amount, uint32_t index, uint32_t count, uint64_t 
 
 /* What is left to do when measuring begins: left_count and left_bytes. */
 void worker_begin_limits(struct worker *w);
+
+/* Ends the job when its rate has settled, where it is to. */
+void worker_look_steady(struct worker *w);
 
 /* Fills what a write carries. */
 void worker_content(struct worker *w, struct io *io);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-/* worker_limits - how much one worker has to do: its share of an amount, of requests, of a pass. */
+/*
+ * worker_limits - how much one worker has to do: its share of an amount, of requests, of a pass,
+ * or until its rate has settled.
+ */
 
 #include "engine/worker.h"
 
@@ -19,6 +22,33 @@ static uint64_t share_or_all(const struct worker *w, uint64_t amount, uint64_t g
 {
 	return amount ? worker_share(amount, w->index, w->work->workload->job_count, granule) :
 			WORK_UNLIMITED;
+}
+
+/* Once an interval at most; the rule is about whole seconds. */
+void worker_look_steady(struct worker *w)
+{
+	const struct workload *workload = w->work->workload;
+	const size_t window = (size_t)(workload->steady_window_ns / SECOND_NS);
+	const size_t ramp = (size_t)(workload->steady_ramp_ns / SECOND_NS);
+	struct recorder *r = &w->recorder;
+	struct settled settled;
+
+	if (!window || w->is_steady || !r->measuring || r->second_count < ramp + window ||
+	    r->second_count == w->steady_count)
+		return;
+	w->steady_count = r->second_count;
+	for (size_t i = 0; i < window; i++) {
+		const struct recorder_second *second = &r->seconds[r->second_count - window + i];
+
+		w->steady_values[i] = 0;
+		for (int op = 0; op < OP_SYNC; op++)
+			w->steady_values[i] += (double)(w->steady.of_iops ? second->ops[op].count
+									  : second->ops[op].bytes);
+	}
+	settled_judge(&w->steady, w->steady_values, window, &settled);
+	w->is_steady = settled.attained;
+	if (w->is_steady)
+		w->left_count = 0;
 }
 
 void worker_begin_limits(struct worker *w)

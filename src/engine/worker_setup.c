@@ -168,6 +168,18 @@ void worker_begin_pace(struct worker *w)
 	pace_init(&w->pace, &rate, w->work->begin_ns, random_mix(w->work->seed + 0x9000u + w->index));
 }
 
+static int init_steady(struct worker *w, struct err *err)
+{
+	const struct workload *workload = w->work->workload;
+
+	if (!*workload->steadystate)
+		return 0;
+	if (settled_parse(workload->steadystate, &w->steady) < 0)
+		return err_set(err, -EINVAL, "steadystate=%s is no rule", workload->steadystate);
+	w->steady_values = calloc(workload->steady_window_ns / SECOND_NS, sizeof(double));
+	return w->steady_values ? 0 : err_set(err, -ENOMEM, "no memory for steadystate");
+}
+
 int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_reader,
 		struct err *err)
 {
@@ -200,7 +212,9 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 	}
 	init_syncs(w);
 	search_init(&w->search, workload);
-	r = init_draws(w, err);
+	r = init_steady(w, err);
+	if (r == 0)
+		r = init_draws(w, err);
 	if (r == 0)
 		r = allocate(w, err);
 	if (r == 0)
@@ -237,6 +251,7 @@ void worker_done(struct worker *w)
 	free(w->write_address);
 	free(w->flying_counts);
 	free(w->snapshots);
+	free(w->steady_values);
 	*w = (struct worker){ 0 };
 }
 

@@ -214,13 +214,9 @@ void fio_set_labels(struct fio_clone *clone)
 	label->log_avg_ms = o->log_avg_ms;
 	label->per_job_logs = o->per_job_logs;
 	label->log_offset = o->log_offset;
-	label->steadystate = o->steadystate != NULL;
-	label->steadystate_text = steady_text(o->steadystate);
+	label->steadystate_text = *clone->workload->steadystate ? steady_text(o->steadystate) : NULL;
 	clone->b->t->labels.disk_util = o->disk_util;
 	if (label->continue_on_error)
 		fio_note(clone->b, clone->job, "continue_on_error", "an error ends the run");
-	if (o->steadystate)
-		fio_note(clone->b, clone->job, "steadystate",
-			 "judged at the end; the job runs for all of its time");
 	add_options(clone, label);
 }

@@ -129,6 +129,7 @@ struct fio_job_options {
 	int64_t flow;
 	uint64_t flow_id;
 	const char *steadystate;
+	uint64_t steady_window_ns, steady_ramp_ns;
 
 	bool bsrange_given; /* beats bs, in any order */
 	/* The last assignment of each row, NULL = none; index as in fio_rows. */

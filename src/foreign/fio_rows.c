@@ -181,9 +181,9 @@ const struct fio_row fio_rows[] = {
 	{ "flow_watermark", NULL, NOTED("jobs of one flow are never more than a request apart") },
 	{ "flow_sleep", NULL, NOTED("a job that is ahead waits no longer than it must") },
 	{ "steadystate", "ss", CUSTOM(fio_take_steadystate) },
-	{ "steadystate_duration", "ss_dur", NOTED("the whole run is judged") },
-	{ "steadystate_ramp_time", "ss_ramp", NOTED("the whole run is judged") },
-	{ "steadystate_check_interval", "ss_interval", NOTED("the whole run is judged") },
+	{ "steadystate_duration", "ss_dur", .type = FIO_TIME_S, ON(steady_window_ns) },
+	{ "steadystate_ramp_time", "ss_ramp", .type = FIO_TIME_S, ON(steady_ramp_ns) },
+	{ "steadystate_check_interval", "ss_interval", NOTED("each second is looked at") },
 
 	/* data */
 	{ "zero_buffers", NULL, .type = FIO_FLAG, ON(zero_buffers) },

@@ -431,6 +431,27 @@ static void set_search(struct fio_clone *clone)
 		fio_problem(clone->b, clone->job, "latency_percentile", "is not from 0.0001 to 100");
 }
 
+/* As in fio nothing is looked at without a duration. */
+static void set_steady(struct fio_clone *clone)
+{
+	const struct fio_job_options *o = &clone->job->options;
+	struct workload *w = clone->workload;
+
+	if (!o->steadystate)
+		return;
+	if (!o->steady_window_ns || strlen(o->steadystate) >= sizeof(w->steadystate)) {
+		fio_note(clone->b, clone->job, "steadystate",
+			 o->steady_window_ns ? "no effect: too long a limit" :
+					       "no effect: steadystate_duration is not given");
+		return;
+	}
+	strcpy(w->steadystate, o->steadystate);
+	w->steady_window_ns = o->steady_window_ns;
+	w->steady_ramp_ns = o->steady_ramp_ns;
+	if (o->group_reporting && o->numjobs > 1)
+		fio_note(clone->b, clone->job, "steadystate", "each clone is looked at by itself");
+}
+
 void fio_set_pace(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
@@ -450,4 +471,5 @@ void fio_set_pace(struct fio_clone *clone)
 	w->flow_id = o->flow ? (uint32_t)o->flow_id : 0;
 	set_max_latency(clone);
 	set_search(clone);
+	set_steady(clone);
 }

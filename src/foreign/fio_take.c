@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "foreign/fio_parse.h"
+#include "model/settled.h"
 #include "model/trace.h"
 #include "model/workload_values.h"
 
@@ -386,22 +387,11 @@ int fio_take_flow(struct fio_setting *s)
 /* "iops:10%", "bw_slope:0.5", ... */
 int fio_take_steadystate(struct fio_setting *s)
 {
-	static const char *const kinds[] = { "iops",	 "iops_slope", "bw",
-					     "bw_slope", "lat",	       "lat_slope" };
-	const char *colon = strchr(s->value, ':');
-	const size_t length = colon ? (size_t)(colon - s->value) : 0;
-	char number[32];
-	double limit;
+	struct settled_rule rule;
 
-	for (size_t i = 0; colon && i < ARRAY_COUNT(kinds); i++) {
-		if (strlen(kinds[i]) != length || strncmp(s->value, kinds[i], length) != 0)
-			continue;
-		snprintf(number, sizeof(number), "%.*s", (int)strcspn(colon + 1, "%"), colon + 1);
-		if (fio_parse_real(number, &limit, s->err) < 0)
-			return -EINVAL;
-		s->options->steadystate = s->value;
+	s->options->steadystate = s->value;
+	if (settled_parse(s->value, &rule) == 0)
 		return 0;
-	}
 	return err_set(
 		s->err, -EINVAL,
 		"'%.64s' is not one of iops:LIMIT, iops_slope:LIMIT, bw:LIMIT, bw_slope:LIMIT",

@@ -686,7 +686,8 @@ static void labels_carry_what_the_report_needs(void)
 	CHECK_EQ(TRANSLATE(
 			 &t,
 			 "@[j]\nioengine=null\nsize=1m\ndescription=some words\nwrite_bw_log\n"
-			 "write_lat_log=p\nlog_avg_msec=500\npercentile_list=99:50.5\nss=iops:10%\n"
+			 "write_lat_log=p\nlog_avg_msec=500\npercentile_list=99:50.5\nss=iops:10%\nss_dur=4\n"
+			 "ss_ramp=2\n"
 			 "unified_rw_reporting=mixed\ndisable_slat=1\nlat_percentiles=1\n"),
 		 0);
 	const struct fio_job *job = &t.labels.jobs[0];
@@ -698,6 +699,9 @@ static void labels_carry_what_the_report_needs(void)
 	CHECK_EQ(job->percentile_count, 2);
 	CHECK_NEAR(job->percentiles[0], 50.5, 1e-9);
 	CHECK_STR(job->steadystate_text, "iops:10.000000%");
+	CHECK_STR(work(&t, 0)->steadystate, "iops:10%");
+	CHECK_EQ(work(&t, 0)->steady_window_ns, 4 * SECOND_NS);
+	CHECK_EQ(work(&t, 0)->steady_ramp_ns, 2 * SECOND_NS);
 	CHECK_EQ(job->unified, 1);
 	CHECK(!job->slat && job->clat && job->lat_percentiles);
 	CHECK_STR(fio_options_get(&job->options, "steadystate"), "iops:10%");

@@ -43,8 +43,7 @@ struct fio_job {
 	uint64_t log_avg_ms;
 	bool per_job_logs;
 	bool log_offset;
-	bool steadystate;
-	char *steadystate_text;		/* owned; "iops:10.000000%" */
+	char *steadystate_text;		/* owned; "iops:10.000000%"; NULL = not asked for */
 	struct fio_options options;	/* of its own section, as written */
 };
 

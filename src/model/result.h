@@ -93,6 +93,7 @@ struct measurement {
 	double depth_mean;		/* requests in flight, over submissions; what was really reached */
 	uint32_t depth_max;
 	uint32_t depth_found;		/* by latency-target; 0 = not searched, or not found */
+	bool steady;			/* it ended because its rate had settled: steadystate */
 	uint64_t depth_counts[MEASUREMENT_STEPS];	/* requests by depth: 1, 2-3, 4-7, .. 64 and more */
 	/* Batches submitted and reaped by size: 0 (none), 1-4, 5-8, 9-16, 17-32, 33-64, more. */
 	uint64_t push_counts[MEASUREMENT_STEPS], reap_counts[MEASUREMENT_STEPS];

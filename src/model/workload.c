@@ -176,6 +176,15 @@ const struct field workload_fields[] = {
 	  .group = GROUP, .help = "share of requests that must be within latency-target" },
 	{ .name = "latency-run", BOOL(latency_run), .preset = "0", .group = GROUP,
 	  .help = "go on at the depth that was found, instead of ending there" },
+	{ .name = "steadystate", .alias = "ss", .type = FIELD_TEXT, AT(steadystate),
+	  .room = sizeof(((struct workload *)NULL)->steadystate), .parse = workload_parse_steady,
+	  .metavar = "RULE:LIMIT", .group = GROUP,
+	  .help = "end when the rate has settled: no second is off the mean by more (iops:10%, bw:1e6) "
+		  "or the slope is no more (iops_slope:0.3%, bw_slope:1e5)" },
+	{ .name = "steadystate-duration", .alias = "ss-dur", U64(steady_window_ns, UNIT_NS, 0, DAYS_NS(7)),
+	  .group = GROUP, .help = "the last seconds that must have settled" },
+	{ .name = "steadystate-ramp-time", .alias = "ss-ramp", U64(steady_ramp_ns, UNIT_NS, 0, DAYS_NS(7)),
+	  .group = GROUP, .help = "not before so long after measuring began" },
 #undef GROUP
 #define GROUP "Data"
 	{ .name = "data", ENUM(data, data_choices), .preset = "random", .group = GROUP,

@@ -145,6 +145,9 @@ struct workload {
 	uint64_t latency_window_ns;	/* for which each depth is tried */
 	uint32_t latency_ppm;		/* share of requests that must */
 	bool latency_run;		/* goes on at the depth found, else it ends there */
+	char steadystate[32];		/* ends when its rate has settled: model/settled.h; "" = not */
+	uint64_t steady_window_ns;	/* whole seconds that must have; 0 = they are not looked at */
+	uint64_t steady_ramp_ns;	/* of measuring, before the first of them */
 
 	/* data */
 	uint32_t data;			/* enum workload_data */

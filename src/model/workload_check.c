@@ -2,6 +2,7 @@
 /* Which combinations of fields make no sense, whatever the target. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/defer.h"
 #include "base/units.h"
 #include "model/workload.h"
@@ -177,6 +178,22 @@ static int check_queue(const struct workload *w, struct err *err)
 	return 0;
 }
 
+static int check_steady(const struct workload *w, struct err *err)
+{
+	if (!*w->steadystate != !w->steady_window_ns || (!*w->steadystate && w->steady_ramp_ns))
+		return err_set(err, -EINVAL, "%s",
+			       *w->steadystate ? "steadystate needs steadystate-duration" :
+						 "steadystate-duration and -ramp-time need steadystate");
+	if (w->steady_window_ns % SECOND_NS || w->steady_window_ns == SECOND_NS ||
+	    w->steady_ramp_ns % SECOND_NS)
+		return err_set(err, -EINVAL,
+			       "steadystate-duration and -ramp-time are whole seconds, and the "
+			       "duration at least two");
+	if (*w->steadystate && w->job_count > 1)
+		return err_set(err, -EINVAL, "steadystate looks at one job: leave out numjobs");
+	return 0;
+}
+
 static int check_time(const struct workload *w, struct err *err)
 {
 	if (!w->rate_iops && w->arrival != ARRIVAL_FIXED)
@@ -306,6 +323,7 @@ static int check_trace(const struct workload *w, struct err *err)
 		{ "verify", w->verify },
 		{ "access-lines", w->lines.count > 0 },
 		{ "end-fsync", w->end_fsync },
+		{ "steadystate", *w->steadystate != '\0' },
 	};
 	const uint64_t granule_bytes = w->replay.align_bytes ? w->replay.align_bytes : w->align_bytes;
 
@@ -339,7 +357,7 @@ static int check_replay(const struct workload *w, struct err *err)
 int workload_check(const struct workload *workload, struct err *err)
 {
 	int (*const checks[])(const struct workload *, struct err *) = {
-		check_lines, check_sizes, check_order, check_range, check_queue, check_time,
+		check_lines, check_sizes, check_order, check_range, check_queue, check_time, check_steady,
 		check_mix,   check_data,  check_stores, check_verify, check_replay,
 	};
 

@@ -10,6 +10,7 @@
 
 #include "base/defer.h"
 #include "base/units.h"
+#include "model/settled.h"
 #include "model/utf8.h"
 #include "model/workload.h"
 
@@ -106,6 +107,20 @@ int workload_parse_think(void *member, const char *value, struct err *err)
 }
 
 /* A pattern is data=pattern as well; the member is the whole workload. */
+/* -ENOENT: taken as the text it is. */
+int workload_parse_steady(void *member, const char *value, struct err *err)
+{
+	struct settled_rule rule;
+
+	(void)member;
+	if (!*value || settled_parse(value, &rule) == 0)
+		return -ENOENT;
+	return err_set(err, -EINVAL,
+		       "'%.40s' is no iops:LIMIT, iops_slope:LIMIT, bw:LIMIT or bw_slope:LIMIT, with "
+		       "or without %%",
+		       value);
+}
+
 int workload_parse_pattern(void *member, const char *value, struct err *err)
 {
 	struct workload *workload = member;

@@ -16,6 +16,7 @@ int workload_parse_write_share(void *member, const char *value, struct err *err)
 int workload_parse_buffered(void *member, const char *value, struct err *err);
 int workload_parse_zero_buffers(void *member, const char *value, struct err *err);
 int workload_parse_think(void *member, const char *value, struct err *err);
+int workload_parse_steady(void *member, const char *value, struct err *err);
 int workload_parse_pattern(void *member, const char *value, struct err *err);
 int workload_parse_lines(void *member, const char *value, struct err *err);
 void workload_print_lines(const void *member, struct text *ret);

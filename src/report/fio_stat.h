@@ -119,8 +119,8 @@ void fio_shares(const uint64_t counts[FIO_DEPTH_STEPS], double ret[FIO_DEPTH_STE
 void fio_latency_shares(const struct fio_entry *entry, struct fio_latency_shares *ret);
 
 /*
- * fio_steady.c: the job's criterion (steadystate_text, "iops_slope:0.300000%") over all whole
- * seconds of the run; init then done.
+ * fio_steady.c: the job's criterion (steadystate_text, "iops_slope:0.300000%") over the last whole
+ * seconds of the run, as many as steadystate-duration says; init then done.
  */
 struct fio_steady {
 	bool of_iops, of_slope, percent;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "model/settled.h"
 #include "report/fio_stat.h"
 
 static bool is_in(const struct fio_entry *entry, const struct fio_job *job)
@@ -46,62 +46,49 @@ static void sum_seconds(const struct fio_stat *stat, const struct fio_entry *ent
 	}
 }
 
-static double mean_of(const double *values, size_t count)
+/* The last of them, which were looked at. */
+static void keep_window(struct fio_steady *steady, size_t window)
 {
-	double sum = 0;
+	const size_t skipped = window < steady->count ? steady->count - window : 0;
 
-	for (size_t i = 0; i < count; i++)
-		sum += values[i];
-	return count ? sum / (double)count : 0;
+	steady->count -= skipped;
+	memmove(steady->iops, steady->iops + skipped, steady->count * sizeof(*steady->iops));
+	memmove(steady->bw, steady->bw + skipped, steady->count * sizeof(*steady->bw));
 }
 
-static double deviation_of(const double *values, size_t count, double mean)
+/* All of them ended because of it. */
+static bool all_settled(const struct fio_stat *stat, const struct fio_entry *entry)
 {
-	double most = 0;
+	const struct result *result = stat->report->result;
+	bool all = true;
 
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(values[i] - mean));
-	return most;
-}
-
-/* Least squares, per second. */
-static double slope_of(const double *values, size_t count, double mean)
-{
-	const double middle = ((double)count - 1) / 2;
-	double above = 0, below = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		above += ((double)i - middle) * (values[i] - mean);
-		below += ((double)i - middle) * ((double)i - middle);
-	}
-	return below > 0 ? above / below : 0;
+	for (size_t i = 0; i < result->measurement_count; i++)
+		if (is_in(entry, &stat->report->labels->jobs[i]))
+			all &= result->measurements[i].steady;
+	return all;
 }
 
 void fio_steady_init(struct fio_steady *steady, const struct fio_stat *stat,
 		     const struct fio_entry *entry)
 {
-	const char *text = entry->job->steadystate_text;
-	const char *limit = strchr(text, ':');
-	const double *values;
-	double mean;
+	struct settled_rule rule = { .percent = false };
+	struct settled iops, bw;
 
 	*steady = (struct fio_steady){ 0 };
 	sum_seconds(stat, entry, steady);
-	steady->of_iops = strncmp(text, "iops", 4) == 0;
-	steady->of_slope = strstr(text, "_slope") != NULL;
-	steady->percent = strchr(text, '%') != NULL;
-	steady->iops_mean = mean_of(steady->iops, steady->count);
-	steady->bw_mean = mean_of(steady->bw, steady->count);
-	values = steady->of_iops ? steady->iops : steady->bw;
-	mean = steady->of_iops ? steady->iops_mean : steady->bw_mean;
-	steady->deviation_max = deviation_of(values, steady->count, mean);
-	steady->slope = slope_of(values, steady->count, mean);
-	steady->criterion = fabs(steady->of_slope ? steady->slope : steady->deviation_max);
-	if (steady->percent)
-		steady->criterion = mean > 0 ? 100 * steady->criterion / mean : 0;
-	/* One second deviates from nothing. */
-	steady->attained = steady->count > 1 && limit &&
-			   steady->criterion <= strtod(limit + 1, NULL);
+	keep_window(steady, (size_t)(entry->first->workload.steady_window_ns / SECOND_NS));
+	settled_parse(entry->job->steadystate_text, &rule);
+	settled_judge(&rule, steady->iops, steady->count, &iops);
+	settled_judge(&rule, steady->bw, steady->count, &bw);
+	steady->of_iops = rule.of_iops;
+	steady->of_slope = rule.of_slope;
+	steady->percent = rule.percent;
+	steady->iops_mean = iops.mean;
+	steady->bw_mean = bw.mean;
+	steady->deviation_max = rule.of_iops ? iops.deviation_max : bw.deviation_max;
+	steady->slope = rule.of_iops ? iops.slope : bw.slope;
+	steady->criterion = rule.of_iops ? iops.criterion : bw.criterion;
+	steady->attained = all_settled(stat, entry);
 }
 
 void fio_steady_done(struct fio_steady *steady)

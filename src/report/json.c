@@ -272,6 +272,8 @@ static void put_queue(json_t *ret, const struct measurement *m)
 	json_put_u64(ret, "depth_max", m->depth_max);
 	if (m->depth_found)
 		json_put_u64(ret, "depth_found", m->depth_found);
+	if (*m->workload.steadystate)
+		json_put_bool(ret, "steady", m->steady);
 	json_put(ret, "depth_steps", steps_json(m->depth_counts));
 	json_put(ret, "batch_steps", steps_json(m->push_counts));
 	json_put(ret, "reap_steps", steps_json(m->reap_counts));

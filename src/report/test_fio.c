@@ -353,7 +353,7 @@ static void lists_of_percentiles_and_what_is_disabled(void)
 }
 
 /* Seconds of 100, 110, 120 requests: mean 110, 10 off at most, 10 more each second. */
-static void a_steady_state_is_judged_over_the_run(void)
+static void a_steady_state_is_that_of_its_last_seconds(void)
 {
 	struct sample_fio sample;
 	struct measurement *m;
@@ -362,6 +362,8 @@ static void a_steady_state_is_judged_over_the_run(void)
 	sample_fio_init(&sample);
 	m = &sample.result.measurements[2];
 	sample.labels.jobs[2].steadystate_text = strdup("iops_slope:10.000000%");
+	m->workload.steady_window_ns = 3 * SECOND_NS;
+	m->steady = true;
 	m->seconds[2].length_ns = SECOND_NS;
 	for (size_t i = 0; i < 3; i++) {
 		m->seconds[i].ops[OP_WRITE].count = 100 + 10 * i;
@@ -384,9 +386,15 @@ static void a_steady_state_is_judged_over_the_run(void)
 	json_decref(doc);
 	free(sample.labels.jobs[2].steadystate_text);
 	sample.labels.jobs[2].steadystate_text = strdup("bw:9000");
+	m->steady = false;
 	doc = document_of(&sample, false);
 	CHECK_STR(string_at(doc, "jobs/1/steadystate/criterion"), "10000.000000");
 	CHECK_EQ(number_at(doc, "jobs/1/steadystate/attained"), 0);
+	json_decref(doc);
+	m->workload.steady_window_ns = 2 * SECOND_NS;
+	doc = document_of(&sample, false);
+	CHECK_STR(string_at(doc, "jobs/1/steadystate/criterion"), "5000.000000");
+	CHECK_EQ(number_at(doc, "jobs/1/steadystate/duration"), 2);
 	json_decref(doc);
 	sample_fio_done(&sample);
 }
@@ -536,6 +544,6 @@ TESTS(TEST(keys_and_types_are_fios), TEST(readers_find_what_they_look_for),
       TEST(the_layout_is_fios), TEST(a_group_is_merged_as_fio_merges), TEST(a_job_of_its_own),
       TEST(options_are_as_written_and_completed), TEST(the_head_and_the_key_that_is_tares),
       TEST(a_disk_is_counted_once_for_what_ran_together), TEST(json_plus_adds_the_buckets), TEST(mixed_reporting_replaces_or_joins_the_directions),
-      TEST(lists_of_percentiles_and_what_is_disabled), TEST(a_steady_state_is_judged_over_the_run),
+      TEST(lists_of_percentiles_and_what_is_disabled), TEST(a_steady_state_is_that_of_its_last_seconds),
       TEST(an_error_is_its_errno),
       TEST(an_empty_result_is_a_document), TEST(deviation_is_the_samples))

@@ -169,6 +169,10 @@ static void add_queue(const struct measurement *m, const struct report_style *st
 		add_line(ret, style, "found", "depth %" PRIu32 " is the deepest with %s within %s",
 			 m->depth_found, units_format_ppm(m->workload.latency_ppm, share),
 			 units_format_latency((double)m->workload.latency_target_ns, target));
+	if (*m->workload.steadystate)
+		add_line(ret, style, "steady", "%s over %s: %s", m->workload.steadystate,
+			 units_format_time_ns(m->workload.steady_window_ns, target),
+			 m->steady ? "attained" : "not attained");
 }
 
 static void add_cpu(const struct measurement *m, const struct report_style *style,
