@@ -1,0 +1,3 @@
+#include "base/check.h"
+static void x(void) { CHECK(true); }
+TESTS(TEST(x))

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/defer.h"
+#include "base/units.h"
+#include "report/imported.h"
+#include "report/layout.h"
+#include "report/summary.h"
+
+/* A cell's text, nothing for what is not known. */
+typedef void cell_fn(const struct imported_row *row, struct text *ret);
+
+static void add_figure(double figure, char *(*format)(double figure, char *buffer),
+		       struct text *ret)
+{
+	char buffer[UNITS_TEXT_BYTES];
+
+	if (!isnan(figure))
+		text_add(ret, "%s", format(figure, buffer));
+}
+
+static char *format_exact_bytes(double bytes, char *buffer)
+{
+	return units_format_bytes(bytes < 1e18 ? (uint64_t)bytes : (uint64_t)1e18, buffer);
+}
+
+static char *format_count(double count, char *buffer)
+{
+	return units_format_count(count < 1e18 ? (uint64_t)count : (uint64_t)1e18, buffer);
+}
+
+static void name_cell(const struct imported_row *row, struct text *ret)
+{
+	summary_add_printable(ret, row->name);
+}
+
+static void part_cell(const struct imported_row *row, struct text *ret)
+{
+	if (row->part)
+		summary_add_printable(ret, row->part);
+}
+
+static void op_cell(const struct imported_row *row, struct text *ret)
+{
+	text_add(ret, "%s", imported_op_names[row->op]);
+}
+
+static void report_cell(const struct imported_row *row, struct text *ret)
+{
+	text_add(ret, "%" PRIu32, row->report_number);
+}
+
+static void file_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->file_bytes, format_exact_bytes, ret);
+}
+
+static void block_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->block_bytes, format_exact_bytes, ret);
+}
+
+static void depth_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->depth_count, format_count, ret);
+}
+
+static void streams_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->stream_count, format_count, ret);
+}
+
+static void errors_cell(const struct imported_row *row, struct text *ret)
+{
+	if (row->error_count > 0)
+		add_figure(row->error_count, format_count, ret);
+}
+
+static void count_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->count, format_count, ret);
+}
+
+static void bytes_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->bytes, units_format_size, ret);
+}
+
+static void rate_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->iops, units_format_rate, ret);
+}
+
+static void bandwidth_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->bytes_per_s, units_format_rate_bytes, ret);
+}
+
+static void wall_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->wall_bytes_per_s, units_format_rate_bytes, ret);
+}
+
+static void mean_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->latency.mean_ns, units_format_latency, ret);
+}
+
+static void p50_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(imported_percentile_ns(&row->latency, 50), units_format_latency, ret);
+}
+
+static void p99_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(imported_percentile_ns(&row->latency, 99), units_format_latency, ret);
+}
+
+static void p999_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(imported_percentile_ns(&row->latency, 99.9), units_format_latency, ret);
+}
+
+static void max_cell(const struct imported_row *row, struct text *ret)
+{
+	add_figure(row->latency.max_ns, units_format_latency, ret);
+}
+
+static const struct column {
+	const char *title, *fact;	/* fact: in plain text; NULL = part of what it is about */
+	cell_fn *cell;
+	bool left, plain_only;
+} columns[] = {
+	{ .title = "name", .cell = name_cell, .left = true },
+	{ .title = "of", .cell = part_cell, .left = true },
+	{ .title = "", .cell = op_cell, .left = true },
+	{ .title = "report", .cell = report_cell },
+	{ .title = "file", .cell = file_cell },
+	{ .title = "block", .cell = block_cell },
+	{ .title = "depth", .fact = "depth", .cell = depth_cell },
+	{ .title = "streams", .fact = "streams", .cell = streams_cell },
+	{ .title = "", .fact = "requests", .cell = count_cell, .plain_only = true },
+	{ .title = "", .fact = "bytes", .cell = bytes_cell, .plain_only = true },
+	{ .title = "errors", .fact = "errors", .cell = errors_cell },
+	{ .title = "IOPS", .fact = "rate", .cell = rate_cell },
+	{ .title = "bandwidth", .fact = "bandwidth", .cell = bandwidth_cell },
+	{ .title = "to the end",
+	  .fact = "bandwidth to the end of the last stream", .cell = wall_cell },
+	{ .title = "mean", .fact = "latency mean", .cell = mean_cell },
+	{ .title = "p50", .fact = "latency p50", .cell = p50_cell },
+	{ .title = "p99", .fact = "latency p99", .cell = p99_cell },
+	{ .title = "p99.9", .fact = "latency p99.9", .cell = p999_cell },
+	{ .title = "max", .fact = "latency max", .cell = max_cell },
+};
+#define COLUMNS ARRAY_COUNT(columns)
+
+static bool is_shown(const struct imported *imported, const struct column *column)
+{
+	return !column->plain_only && (column->cell != report_cell || imported->report_count > 1);
+}
+
+/* Columns its widest cell takes; 0 = nothing is known in any row, and the column is left out. */
+static size_t width_of(const struct imported *imported, const struct column *column)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < imported->row_count; i++) {
+		struct text cell = TEXT_INIT;
+		size_t have;
+
+		column->cell(&imported->rows[i], &cell);
+		have = text_columns(text_string(&cell));
+		width = have > width ? have : width;
+		text_done(&cell);
+	}
+	return width && text_columns(column->title) > width ? text_columns(column->title) : width;
+}
+
+static void add_cell(const struct column *column, size_t width, const char *cell, struct text *ret)
+{
+	text_add(ret, "  ");
+	if (column->left)
+		layout_left(ret, cell, width);
+	else
+		layout_right(ret, *cell ? cell : "–", width);
+}
+
+static void add_table(const struct imported *imported, const struct report_style *style,
+		      struct text *ret)
+{
+	size_t widths[COLUMNS];
+
+	text_add(ret, "%s", layout_tone(style, TONE_QUIET));
+	for (size_t c = 0; c < COLUMNS; c++) {
+		widths[c] = is_shown(imported, &columns[c]) ? width_of(imported, &columns[c]) : 0;
+		if (!widths[c])
+			continue;
+		text_add(ret, "  ");
+		if (columns[c].left)
+			layout_left(ret, columns[c].title, widths[c]);
+		else
+			layout_right(ret, columns[c].title, widths[c]);
+	}
+	text_add(ret, "%s\n", layout_end(style));
+	for (size_t i = 0; i < imported->row_count; i++) {
+		for (size_t c = 0; c < COLUMNS; c++) {
+			struct text cell = TEXT_INIT;
+
+			if (widths[c]) {
+				columns[c].cell(&imported->rows[i], &cell);
+				add_cell(&columns[c], widths[c], text_string(&cell), ret);
+			}
+			text_done(&cell);
+		}
+		text_add(ret, "\n");
+	}
+}
+
+/* "a read" and its facts; of iozone "write, file 1g, block 4k". */
+static void add_facts(const struct imported *imported, const struct imported_row *row,
+		      struct text *ret)
+{
+	struct text about = TEXT_INIT, cell = TEXT_INIT;
+
+	for (size_t c = 0; c < COLUMNS; c++) {
+		const bool is_size = columns[c].cell == file_cell || columns[c].cell == block_cell ||
+				     columns[c].cell == report_cell;
+
+		cell.length = 0;
+		columns[c].cell(row, &cell);
+		if (!cell.length || (columns[c].cell == report_cell && !is_shown(imported, &columns[c])))
+			continue;
+		if (columns[c].fact)
+			text_add(ret, "%s %s: %s\n", text_string(&about), columns[c].fact,
+				 text_string(&cell));
+		else
+			text_add(&about, "%s%s%s%s", about.length ? " " : "",
+				 is_size ? columns[c].title : "", is_size ? " " : "",
+				 text_string(&cell));
+	}
+	text_done(&about);
+	text_done(&cell);
+}
+
+static bool same_files(const struct imported_row *a, const struct imported_row *b)
+{
+	if (a->file_count != b->file_count || strcmp(a->name, b->name) != 0)
+		return false;
+	for (size_t i = 0; i < a->file_count; i++) {
+		if (strcmp(a->files[i], b->files[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void add_files(const struct imported *imported, struct text *ret)
+{
+	for (size_t i = 0; i < imported->row_count; i++) {
+		const struct imported_row *row = &imported->rows[i];
+
+		if (!row->file_count || (i && same_files(row - 1, row)))
+			continue;
+		text_add(ret, "  files of ");
+		summary_add_printable(ret, row->name);
+		for (size_t f = 0; f < row->file_count; f++) {
+			text_add(ret, f ? ", " : ": ");
+			summary_add_printable(ret, row->files[f]);
+		}
+		text_add(ret, "\n");
+	}
+}
+
+static void add_notes(const struct imported *imported, const struct report_style *style,
+		      struct text *ret)
+{
+	for (size_t i = 0; i < imported->note_count; i++) {
+		struct text note = TEXT_INIT;
+
+		summary_add_printable(&note, imported->notes[i]);
+		text_add(ret, "%s ", style->plain ? "note:" : "·");
+		layout_wrap(ret, text_string(&note), 2, style->plain ? SIZE_MAX : style->columns);
+		text_add(ret, "\n");
+		text_done(&note);
+	}
+}
+
+/* What of the file's span is not the usual: the mean is of one thing, the percentiles of another. */
+static void add_spans(const struct imported *imported, struct text *ret)
+{
+	for (size_t i = 0; i < imported->row_count; i++) {
+		const struct imported_latency *latency = &imported->rows[i].latency;
+
+		if (latency->percentile_count && latency->percentile_span != latency->span &&
+		    latency->percentile_span) {
+			text_add(ret, "  mean and max: %s latency; percentiles: %s latency\n",
+				 imported_span_names[latency->span] ?
+					 imported_span_names[latency->span] : "unknown",
+				 imported_span_names[latency->percentile_span]);
+			return;
+		}
+	}
+}
+
+void report_imported_text(const struct imported *imported, const struct report_style *style,
+			  struct text *ret)
+{
+	const size_t start = ret->length;
+
+	text_add(ret, "%s", layout_tone(style, TONE_STRONG));
+	summary_add_printable(ret, imported->file);
+	text_add(ret, "%s: %s", layout_end(style), imported->tool);
+	if (imported->version) {
+		text_add(ret, " ");
+		summary_add_printable(ret, strncmp(imported->version, "fio-", 4) == 0 ?
+						   imported->version + 4 : imported->version);
+	}
+	text_add(ret, " (%s)\n", imported->format);
+	if (style->plain) {
+		for (size_t i = 0; i < imported->row_count; i++)
+			add_facts(imported, &imported->rows[i], ret);
+	} else if (imported->row_count) {
+		add_table(imported, style, ret);
+	}
+	add_spans(imported, ret);
+	add_files(imported, ret);
+	add_notes(imported, style, ret);
+	layout_finish(ret, start, style);
+}
