@@ -200,7 +200,8 @@ static void take_options(const struct reader *reader, const struct job *job,
 	const char *bs = option_text(reader, job, "bs");
 	const char *depth = option_text(reader, job, "iodepth");
 
-	row->block_bytes = block_bytes(*bs ? bs : option_text(reader, job, "blocksize"));
+	if (row->op != IMPORTED_SYNC)
+		row->block_bytes = block_bytes(*bs ? bs : option_text(reader, job, "blocksize"));
 	row->depth_count = span_number((struct span){ depth, strlen(depth) });
 	for (const struct json_node *file = find_option(reader, job, "filename"); file;
 	     file = json_node_again(file)) {
@@ -217,7 +218,7 @@ static void take_direction(const struct reader *reader, const struct job *job, e
 	if (!has_io(direction))
 		return;
 	row = imported_add_row(reader->ret, job->name, op);
-	if (job->host)
+	if (job->host && *job->host)
 		row->part = imported_copy(job->host, strlen(job->host));
 	take_figures(reader, direction, row);
 	take_options(reader, job, row);

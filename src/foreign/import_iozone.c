@@ -404,11 +404,11 @@ static int take_line(struct reader *r, struct span line)
 static void add_notes(const struct reader *r)
 {
 	if (r->absent_count)
-		imported_note(r->ret, "%zu figures are 0: tests that were left out or did not get to "
-				      "move; they have no row", r->absent_count);
+		imported_note(r->ret, "no row for tests with a figure of 0, left out or without time to "
+				      "move: %zu", r->absent_count);
 	if (r->failed_count)
-		imported_note(r->ret, "%zu figures are n/a: tests that failed or were refused; they "
-				      "have no row", r->failed_count);
+		imported_note(r->ret, "no row for tests with n/a, which failed or were refused: %zu",
+			      r->failed_count);
 	if (r->short_count)
 		imported_note(r->ret, "the last row is cut short: its figures are those of the first "
 				      "tests selected");

@@ -36,7 +36,7 @@ struct span span_field(struct span *rest, char separator)
 
 static bool is_blank(char c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
 }
 
 struct span span_trim(struct span s)

@@ -74,8 +74,7 @@ static void streams_cell(const struct imported_row *row, struct text *ret)
 
 static void errors_cell(const struct imported_row *row, struct text *ret)
 {
-	if (row->error_count > 0)
-		add_figure(row->error_count, format_count, ret);
+	add_figure(row->error_count, format_count, ret);
 }
 
 static void count_cell(const struct imported_row *row, struct text *ret)
@@ -156,9 +155,20 @@ static const struct column {
 };
 #define COLUMNS ARRAY_COUNT(columns)
 
+static bool has_errors(const struct imported *imported)
+{
+	for (size_t i = 0; i < imported->row_count; i++) {
+		if (imported->rows[i].error_count > 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_shown(const struct imported *imported, const struct column *column)
 {
-	return !column->plain_only && (column->cell != report_cell || imported->report_count > 1);
+	if (column->cell == report_cell)
+		return imported->report_count > 1;
+	return !column->plain_only && (column->cell != errors_cell || has_errors(imported));
 }
 
 /* Columns its widest cell takes; 0 = nothing is known in any row, and the column is left out. */
@@ -255,14 +265,14 @@ static bool same_files(const struct imported_row *a, const struct imported_row *
 	return true;
 }
 
-static void add_files(const struct imported *imported, struct text *ret)
+static void add_files(const struct imported *imported, const char *indent, struct text *ret)
 {
 	for (size_t i = 0; i < imported->row_count; i++) {
 		const struct imported_row *row = &imported->rows[i];
 
 		if (!row->file_count || (i && same_files(row - 1, row)))
 			continue;
-		text_add(ret, "  files of ");
+		text_add(ret, "%sfiles of ", indent);
 		summary_add_printable(ret, row->name);
 		for (size_t f = 0; f < row->file_count; f++) {
 			text_add(ret, f ? ", " : ": ");
@@ -286,16 +296,16 @@ static void add_notes(const struct imported *imported, const struct report_style
 	}
 }
 
-/* What of the file's span is not the usual: the mean is of one thing, the percentiles of another. */
-static void add_spans(const struct imported *imported, struct text *ret)
+/* The mean may be of one thing and the percentiles of another: fio's lat and clat. */
+static void add_spans(const struct imported *imported, const char *indent, struct text *ret)
 {
 	for (size_t i = 0; i < imported->row_count; i++) {
 		const struct imported_latency *latency = &imported->rows[i].latency;
 
 		if (latency->percentile_count && latency->percentile_span != latency->span &&
 		    latency->percentile_span) {
-			text_add(ret, "  mean and max: %s latency; percentiles: %s latency\n",
-				 imported_span_names[latency->span] ?
+			text_add(ret, "%smean and max: %s latency; percentiles: %s latency\n",
+				 indent, imported_span_names[latency->span] ?
 					 imported_span_names[latency->span] : "unknown",
 				 imported_span_names[latency->percentile_span]);
 			return;
@@ -307,6 +317,7 @@ void report_imported_text(const struct imported *imported, const struct report_s
 			  struct text *ret)
 {
 	const size_t start = ret->length;
+	const char *indent = style->plain ? "" : "  ";
 
 	text_add(ret, "%s", layout_tone(style, TONE_STRONG));
 	summary_add_printable(ret, imported->file);
@@ -323,8 +334,8 @@ void report_imported_text(const struct imported *imported, const struct report_s
 	} else if (imported->row_count) {
 		add_table(imported, style, ret);
 	}
-	add_spans(imported, ret);
-	add_files(imported, ret);
+	add_spans(imported, indent, ret);
+	add_files(imported, indent, ret);
 	add_notes(imported, style, ret);
 	layout_finish(ret, start, style);
 }
