@@ -131,6 +131,10 @@ int fio_output_run(const struct invocation *inv, const struct plan *plan,
 		exit_code = runner_run(inv, &(struct runner){ .plan = plan, .full = true,
 							      .report = print,
 							      .report_ctx = &output,
+							      .note_code = "fio-note",
+							      .notes = labels->notes,
+							      /* fio's own document has them already */
+							      .note_count = inv->json ? labels->note_count : 0,
 							      .recording = output.recording });
 	if (output.recording && output.recording->lost_count)
 		fprintf(stderr, "note: %llu requests are missing from the logs: they came faster than "

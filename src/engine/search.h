@@ -30,7 +30,7 @@ static inline void search_init(struct search *s, const struct workload *workload
 		.target_ns = workload->latency_target_ns,
 		.window_ns = workload->latency_window_ns,
 		.fast_ppm = workload->latency_ppm,
-		.depth_count = workload->depth_count,
+		.depth_count = workload->latency_target_ns ? workload->depth_count : UINT32_MAX,
 		.bad_count = workload->depth_count + 1,
 	};
 }

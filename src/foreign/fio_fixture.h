@@ -40,11 +40,18 @@ static const struct {
 	{ "section.inc", "[no]\n" },
 };
 
+static const char *const *fixture_words; /* of the command line being translated */
+
 static int fixture_read(void *ctx, const char *path, size_t bytes_max, struct text *ret,
 			struct err *err)
 {
+	bool given = false;
+
 	(void)ctx;
-	if (*path == '@') {
+	/* A text that holds a '/' has no files beside it. */
+	for (size_t i = 0; fixture_words && fixture_words[i]; i++)
+		given |= strcmp(fixture_words[i], path) == 0;
+	if (*path == '@' && given) {
 		if (strlen(path) - 1 > bytes_max)
 			return err_set(err, -EFBIG, "too big");
 		text_add(ret, "%s", path + 1);
@@ -106,6 +113,7 @@ static inline int fixture_translate(struct fio_translation *ret, const char *con
 {
 	struct fio_request request = { .words = words, .world = &fixture_world };
 
+	fixture_words = words;
 	while (words[request.word_count])
 		request.word_count++;
 	return fio_translate(&request, ret);
