@@ -105,12 +105,6 @@ static void take_latency(const struct json_node *direction, struct imported_late
 	}
 }
 
-/* How far a is from b, as a share of b. */
-static double apart(double a, double b)
-{
-	return fabs(a - b) / b;
-}
-
 /*
  * What "io_bytes" counts. 3.0 made it bytes, and is the first with bw_bytes; where neither tells,
  * its product with the rate does: the two readings are 1024 apart.
@@ -124,9 +118,11 @@ static double io_bytes(const struct reader *reader, const struct json_node *dire
 	if (json_node_find(direction, "io_kbytes") || json_node_find(direction, "bw_bytes"))
 		return told;
 	if (kib > 0 && told > 0) {
-		if (apart(told, kib * (double)KIB) < 0.5)
+		const double ratio = told / kib;	/* whole KiB/s: up to 2 off */
+
+		if (ratio > 256 && ratio < 4096)
 			return told;
-		return apart(told, kib) < 0.5 ? told * (double)KIB : NAN;
+		return ratio > 0.25 && ratio < 4 ? told * (double)KIB : NAN;
 	}
 	if (reader->major == 0 && told > 0)
 		return NAN;
@@ -225,12 +221,21 @@ static void take_direction(const struct reader *reader, const struct job *job, e
 	row->error_count = json_node_number(job->node, "total_err");
 }
 
+static const char *name_of(const struct json_node *job, size_t index, char *room, size_t room_bytes)
+{
+	const char *name = json_node_text(job, "jobname");
+
+	snprintf(room, room_bytes, "job %zu", index + 1);
+	return name ? name : room;
+}
+
 static int take_job(const struct reader *reader, const struct json_node *node, size_t index,
 		    struct err *err)
 {
+	char number[32];
 	const struct job job = {
 		.node = node,
-		.name = json_node_text(node, "jobname"),
+		.name = name_of(node, index, number, sizeof(number)),
 		.host = json_node_text(node, "hostname"),
 	};
 	const size_t rows_before = reader->ret->row_count;
@@ -238,8 +243,6 @@ static int take_job(const struct reader *reader, const struct json_node *node, s
 
 	if (node->kind != JSON_NODE_OBJECT)
 		return err_set(err, -EINVAL, "fio JSON: job %zu is no object", index + 1);
-	if (!job.name)
-		return err_set(err, -EINVAL, "fio JSON: job %zu has no \"jobname\"", index + 1);
 	for (int op = 0; op < IMPORTED_OPS; op++)
 		take_direction(reader, &job, (enum imported_op)op);
 	if (error > 0)
@@ -296,16 +299,19 @@ static size_t lines_between(const char *from, const char *to)
 int import_fio_json(struct imported *ret, struct span text, struct err *err)
 {
 	struct reader reader = { .ret = ret };
-	const char *begin = text.at;
+	size_t line = 1;
+	const char *counted = text.at;
 
 	ret->tool = "fio";
 	ret->format = "json";
 	for (text = import_json_start(text); text.length; text = import_json_start(text)) {
 		struct json_node *root;
 		size_t length;
-		int r = json_node_parse(&root, text.at, text.length,
-					1 + lines_between(begin, text.at), &length, err);
+		int r;
 
+		line += lines_between(counted, text.at);
+		counted = text.at;
+		r = json_node_parse(&root, text.at, text.length, line, &length, err);
 		if (r < 0)
 			return r;
 		r = take_report(&reader, root, err);

@@ -129,7 +129,8 @@ static void take_result(struct reader *r)
 		add_row(r, IMPORTED_MIXED, both_captions);
 }
 
-static int split_fields(const struct reader *r, struct span line, struct span *ret, size_t *ret_count)
+static int split_fields(const struct reader *r, struct span line, struct span *ret,
+			size_t *ret_count)
 {
 	*ret_count = 0;
 	while (line.length) {

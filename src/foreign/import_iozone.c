@@ -15,7 +15,7 @@
 #include "foreign/import_parts.h"
 #include "model/iozone.h"
 
-#define VALUES_MAX (IOZONE_PASSES + 2)
+#define VALUES_MAX 64	/* -+u has a second figure for each test: told, not taken */
 
 struct reader {
 	struct imported *ret;
@@ -155,18 +155,23 @@ struct cells {
 	size_t count;
 };
 
-static bool split_words(struct span line, struct cells *ret)
+/* 1 for a row, 0 for a line that is none: it begins with two numbers. */
+static int split_words(const struct reader *r, struct span line, struct cells *ret)
 {
 	struct span word;
 
 	ret->count = 0;
-	while ((word = span_word(&line)).length) {
-		if (ret->count == VALUES_MAX || (isnan(span_number(word)) && !span_is(word, "n/a")))
-			return false;
+	while (ret->count < VALUES_MAX && (word = span_word(&line)).length) {
 		ret->cells[ret->count++] = word;
+		if (!isnan(span_number(word)))
+			continue;
+		if (ret->count <= 2)
+			return 0;
+		if (!span_is(word, "n/a"))
+			return err_set(r->err, -EINVAL, "line %zu: '%.*s' is no figure", r->line,
+				       (int)(word.length < 40 ? word.length : 40), word.at);
 	}
-	return ret->count >= 2 && !isnan(span_number(ret->cells[0])) &&
-	       !isnan(span_number(ret->cells[1]));
+	return ret->count >= 2;
 }
 
 /* Figures that fill their columns touch: cut where a complete row of the same length has ends. */
@@ -277,11 +282,13 @@ static int take_row(struct reader *r, struct span line)
 	const size_t selected = r->four_columns ? limit : count_selected(r);
 	struct cells cells;
 	size_t figures;
+	int rc;
 
 	while (line.length && line.at[line.length - 1] == ' ')
 		line.length--;
-	if (!split_words(line, &cells))
-		return 0;
+	rc = split_words(r, line, &cells);
+	if (rc <= 0)
+		return rc;
 	if (r->short_line)
 		return err_set(r->err, -EINVAL, "line %zu: fewer figures than in line %zu, which "
 						"follows it", r->short_line, r->line);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,9 +74,10 @@ bool span_begins(struct span s, const char *word)
 struct span span_behind(struct span s, const char *word)
 {
 	const size_t length = strlen(word);
+	const int first = tolower((unsigned char)word[0]);
 
 	for (; s.length >= length; s.at++, s.length--) {
-		if (strncasecmp(s.at, word, length) == 0)
+		if (tolower((unsigned char)*s.at) == first && strncasecmp(s.at, word, length) == 0)
 			return (struct span){ s.at + length, s.length - length };
 	}
 	return (struct span){ NULL, 0 };

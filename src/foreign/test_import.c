@@ -91,6 +91,19 @@ static void a_repeated_key_is_kept_in_its_order(void)
 	imported_done(&imported);
 }
 
+static void what_is_missing_is_unknown(void)
+{
+	CHECK_EQ(parse("{ \"jobs\" : [ { }, { \"read\" : { \"iops\" : 3, \"lat_ns\" : { } } } ] }"), 0);
+	CHECK_EQ(imported.row_count, 1);
+	CHECK_STR(imported.rows[0].name, "job 2");
+	CHECK_NEAR(imported.rows[0].iops, 3, 0);
+	CHECK(isnan(imported.rows[0].bytes_per_s));
+	CHECK(isnan(imported.rows[0].latency.mean_ns));
+	CHECK_EQ(imported.rows[0].latency.span, IMPORTED_SPAN_UNKNOWN);
+	CHECK_STR(imported.notes[0], "job 1 did no I/O");
+	imported_done(&imported);
+}
+
 static void sizes_that_are_several_are_not_one(void)
 {
 	static const char *const sizes[] = { "4k,8k", "4k-64k", "1x", "" };
@@ -168,7 +181,6 @@ static void an_error_names_file_and_line(void)
 		  "file: line 4: no JSON: 'x ] }' where a value is wanted");
 	CHECK_EQ(err.code, -EINVAL);
 	CHECK_STR(refusal("{ \"jobs\" : [ 1 ] }"), "file: fio JSON: job 1 is no object");
-	CHECK_STR(refusal("{ \"jobs\" : [ { } ] }"), "file: fio JSON: job 1 has no \"jobname\"");
 	CHECK_STR(refusal("{ \"jobs\" : [ ] }"), "file: fio's, but without any figures");
 	CHECK_STR(refusal(" \n\t\r\n"), "file: empty");
 }
@@ -223,6 +235,7 @@ static void a_short_row_is_an_error_unless_the_run_was_stopped(void)
 	snprintf(text, sizeof(text), "%siozone test complete.\n", run);
 	CHECK_STR(refusal(text), "file: line 4: fewer figures than tests that were selected, though "
 				 "the run went through");
+	CHECK_STR(refusal(HEADER "64 4 1 x\n"), "file: line 2: 'x' is no figure");
 	snprintf(text, sizeof(text), "%s 64 16 5 6 7 8\n", run);
 	CHECK_STR(refusal(text), "file: line 4: fewer figures than in line 5, which follows it");
 }
@@ -297,6 +310,7 @@ static void terse_lines_that_do_not_fit_are_refused(void)
 TESTS(TEST(io_bytes_of_fio_2_are_kib_unless_the_rate_says_otherwise),
       TEST(microseconds_and_nanoseconds_are_told_apart_by_the_key),
       TEST(a_repeated_key_is_kept_in_its_order),
+      TEST(what_is_missing_is_unknown),
       TEST(sizes_that_are_several_are_not_one),
       TEST(strings_are_unescaped_into_utf8),
       TEST(json_is_strict_but_for_nan),
