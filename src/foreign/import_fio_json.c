@@ -178,11 +178,11 @@ static double block_bytes(const char *option)
 	static const char suffixes[] = "kmgtp";
 	const size_t digits = strspn(option, "0123456789");
 	double bytes = span_number((struct span){ option, digits });
-	const char *suffix = option[digits] ?
-				     strchr(suffixes, tolower((unsigned char)option[digits])) : NULL;
+	const char *suffix;
 
 	if (!option[digits])
 		return bytes;
+	suffix = strchr(suffixes, tolower((unsigned char)option[digits]));
 	if (!suffix || (option[digits + 1] && strcasecmp(option + digits + 1, "ib") != 0))
 		return NAN;
 	for (const char *s = suffixes; s <= suffix; s++)

@@ -37,5 +37,6 @@ void json_node_free(struct json_node *node);
 const struct json_node *json_node_find(const struct json_node *object, const char *key);
 /* The next one of the same name; NULL. */
 const struct json_node *json_node_again(const struct json_node *member);
-double json_node_number(const struct json_node *object, const char *key);	/* NaN = no number */
-const char *json_node_text(const struct json_node *object, const char *key);	/* NULL = no text */
+/* NaN when it is no number, NULL when it is no text. */
+double json_node_number(const struct json_node *object, const char *key);
+const char *json_node_text(const struct json_node *object, const char *key);

@@ -13,8 +13,11 @@ static struct span take(struct span *rest, size_t length, size_t skip)
 {
 	const struct span piece = { rest->at, length };
 
-	rest->at += length + skip;
-	rest->length -= length + skip;
+	/* Nothing may be taken off what span_behind did not find: not even 0 bytes of NULL. */
+	if (length + skip) {
+		rest->at += length + skip;
+		rest->length -= length + skip;
+	}
 	return piece;
 }
 

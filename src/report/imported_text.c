@@ -131,13 +131,14 @@ static const struct column {
 	const char *title, *fact;	/* fact: in plain text; NULL = part of what it is about */
 	cell_fn *cell;
 	bool left, plain_only;
+	bool titled;			/* in plain text the title stands before the value */
 } columns[] = {
 	{ .title = "name", .cell = name_cell, .left = true },
 	{ .title = "of", .cell = part_cell, .left = true },
 	{ .title = "", .cell = op_cell, .left = true },
-	{ .title = "report", .cell = report_cell },
-	{ .title = "file", .cell = file_cell },
-	{ .title = "block", .cell = block_cell },
+	{ .title = "report", .cell = report_cell, .titled = true },
+	{ .title = "file", .cell = file_cell, .titled = true },
+	{ .title = "block", .cell = block_cell, .titled = true },
 	{ .title = "depth", .fact = "depth", .cell = depth_cell },
 	{ .title = "streams", .fact = "streams", .cell = streams_cell },
 	{ .title = "", .fact = "requests", .cell = count_cell, .plain_only = true },
@@ -228,26 +229,25 @@ static void add_table(const struct imported *imported, const struct report_style
 	}
 }
 
-/* "a read" and its facts; of iozone "write, file 1g, block 4k". */
+/* Facts about "a read", or "write write file 1g block 4k". */
 static void add_facts(const struct imported *imported, const struct imported_row *row,
 		      struct text *ret)
 {
 	struct text about = TEXT_INIT, cell = TEXT_INIT;
 
 	for (size_t c = 0; c < COLUMNS; c++) {
-		const bool is_size = columns[c].cell == file_cell || columns[c].cell == block_cell ||
-				     columns[c].cell == report_cell;
+		const struct column *column = &columns[c];
 
 		cell.length = 0;
-		columns[c].cell(row, &cell);
-		if (!cell.length || (columns[c].cell == report_cell && !is_shown(imported, &columns[c])))
+		column->cell(row, &cell);
+		if (!cell.length || (!column->fact && !is_shown(imported, column)))
 			continue;
-		if (columns[c].fact)
-			text_add(ret, "%s %s: %s\n", text_string(&about), columns[c].fact,
+		if (column->fact)
+			text_add(ret, "%s %s: %s\n", text_string(&about), column->fact,
 				 text_string(&cell));
 		else
 			text_add(&about, "%s%s%s%s", about.length ? " " : "",
-				 is_size ? columns[c].title : "", is_size ? " " : "",
+				 column->titled ? column->title : "", column->titled ? " " : "",
 				 text_string(&cell));
 	}
 	text_done(&about);
