@@ -22,7 +22,7 @@ static void print(const struct imported *imported)
 	json_t *root;
 
 	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
-		report_imported_text(imported, &styles[i], &text);
+		report_imported_text(imported, 1, &styles[i], &text);
 	EXPECT(text.length > 0);
 	text.length = 0;
 	report_imported_json(imported, 1, &text);

@@ -38,11 +38,8 @@ static int print(const struct invocation *inv, const struct imported *sources, s
 	invocation_style(inv, &style);
 	if (inv->json)
 		report_imported_json(sources, count, &text);
-	for (size_t i = 0; !inv->json && i < count; i++) {
-		if (i)
-			text_add(&text, "\n");
-		report_imported_text(&sources[i], &style, &text);
-	}
+	else
+		report_imported_text(sources, count, &style, &text);
 	exit_code = print_text(inv, &text);
 	text_done(&text);
 	return exit_code;

@@ -9,8 +9,19 @@
 #include "report/layout.h"
 #include "report/summary.h"
 
+struct sources {
+	const struct imported *sources;
+	size_t count;
+};
+
+/* A line of the table. */
+struct line {
+	const struct imported *source;
+	const struct imported_row *row;
+};
+
 /* A cell's text, nothing for what is not known. */
-typedef void cell_fn(const struct imported_row *row, struct text *ret);
+typedef void cell_fn(const struct line *at, struct text *ret);
 
 static void add_figure(double figure, char *(*format)(double figure, char *buffer),
 		       struct text *ret)
@@ -31,100 +42,105 @@ static char *format_count(double count, char *buffer)
 	return units_format_count(count < 1e18 ? (uint64_t)count : (uint64_t)1e18, buffer);
 }
 
-static void name_cell(const struct imported_row *row, struct text *ret)
+static void source_cell(const struct line *at, struct text *ret)
 {
-	summary_add_printable(ret, row->name);
+	summary_add_printable(ret, at->source->file);
 }
 
-static void part_cell(const struct imported_row *row, struct text *ret)
+static void name_cell(const struct line *at, struct text *ret)
 {
-	if (row->part)
-		summary_add_printable(ret, row->part);
+	summary_add_printable(ret, at->row->name);
 }
 
-static void op_cell(const struct imported_row *row, struct text *ret)
+static void part_cell(const struct line *at, struct text *ret)
 {
-	text_add(ret, "%s", imported_op_names[row->op]);
+	if (at->row->part)
+		summary_add_printable(ret, at->row->part);
 }
 
-static void report_cell(const struct imported_row *row, struct text *ret)
+static void op_cell(const struct line *at, struct text *ret)
 {
-	text_add(ret, "%" PRIu32, row->report_number);
+	text_add(ret, "%s", imported_op_names[at->row->op]);
 }
 
-static void file_cell(const struct imported_row *row, struct text *ret)
+static void report_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->file_bytes, format_exact_bytes, ret);
+	text_add(ret, "%" PRIu32, at->row->report_number);
 }
 
-static void block_cell(const struct imported_row *row, struct text *ret)
+static void file_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->block_bytes, format_exact_bytes, ret);
+	add_figure(at->row->file_bytes, format_exact_bytes, ret);
 }
 
-static void depth_cell(const struct imported_row *row, struct text *ret)
+static void block_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->depth_count, format_count, ret);
+	add_figure(at->row->block_bytes, format_exact_bytes, ret);
 }
 
-static void streams_cell(const struct imported_row *row, struct text *ret)
+static void depth_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->stream_count, format_count, ret);
+	add_figure(at->row->depth_count, format_count, ret);
 }
 
-static void errors_cell(const struct imported_row *row, struct text *ret)
+static void streams_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->error_count, format_count, ret);
+	add_figure(at->row->stream_count, format_count, ret);
 }
 
-static void count_cell(const struct imported_row *row, struct text *ret)
+static void errors_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->count, format_count, ret);
+	add_figure(at->row->error_count, format_count, ret);
 }
 
-static void bytes_cell(const struct imported_row *row, struct text *ret)
+static void count_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->bytes, units_format_size, ret);
+	add_figure(at->row->count, format_count, ret);
 }
 
-static void rate_cell(const struct imported_row *row, struct text *ret)
+static void bytes_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->iops, units_format_rate, ret);
+	add_figure(at->row->bytes, units_format_size, ret);
 }
 
-static void bandwidth_cell(const struct imported_row *row, struct text *ret)
+static void rate_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->bytes_per_s, units_format_rate_bytes, ret);
+	add_figure(at->row->iops, units_format_rate, ret);
 }
 
-static void wall_cell(const struct imported_row *row, struct text *ret)
+static void bandwidth_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->wall_bytes_per_s, units_format_rate_bytes, ret);
+	add_figure(at->row->bytes_per_s, units_format_rate_bytes, ret);
 }
 
-static void mean_cell(const struct imported_row *row, struct text *ret)
+static void wall_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->latency.mean_ns, units_format_latency, ret);
+	add_figure(at->row->wall_bytes_per_s, units_format_rate_bytes, ret);
 }
 
-static void p50_cell(const struct imported_row *row, struct text *ret)
+static void mean_cell(const struct line *at, struct text *ret)
 {
-	add_figure(imported_percentile_ns(&row->latency, 50), units_format_latency, ret);
+	add_figure(at->row->latency.mean_ns, units_format_latency, ret);
 }
 
-static void p99_cell(const struct imported_row *row, struct text *ret)
+static void p50_cell(const struct line *at, struct text *ret)
 {
-	add_figure(imported_percentile_ns(&row->latency, 99), units_format_latency, ret);
+	add_figure(imported_percentile_ns(&at->row->latency, 50), units_format_latency, ret);
 }
 
-static void p999_cell(const struct imported_row *row, struct text *ret)
+static void p99_cell(const struct line *at, struct text *ret)
 {
-	add_figure(imported_percentile_ns(&row->latency, 99.9), units_format_latency, ret);
+	add_figure(imported_percentile_ns(&at->row->latency, 99), units_format_latency, ret);
 }
 
-static void max_cell(const struct imported_row *row, struct text *ret)
+static void p999_cell(const struct line *at, struct text *ret)
 {
-	add_figure(row->latency.max_ns, units_format_latency, ret);
+	add_figure(imported_percentile_ns(&at->row->latency, 99.9), units_format_latency, ret);
+}
+
+static void max_cell(const struct line *at, struct text *ret)
+{
+	add_figure(at->row->latency.max_ns, units_format_latency, ret);
 }
 
 static const struct column {
@@ -133,6 +149,7 @@ static const struct column {
 	bool left, plain_only;
 	bool titled;			/* in plain text the title stands before the value */
 } columns[] = {
+	{ .title = "from", .cell = source_cell, .left = true },
 	{ .title = "name", .cell = name_cell, .left = true },
 	{ .title = "of", .cell = part_cell, .left = true },
 	{ .title = "", .cell = op_cell, .left = true },
@@ -165,26 +182,41 @@ static bool has_errors(const struct imported *imported)
 	return false;
 }
 
-static bool is_shown(const struct imported *imported, const struct column *column)
+/* Columns that would say the same in every line are left out. */
+static bool is_shown(const struct sources *all, const struct column *column)
 {
+	bool has_reports = false, has_error = false;
+
+	for (size_t i = 0; i < all->count; i++) {
+		has_reports |= all->sources[i].report_count > 1;
+		has_error |= has_errors(&all->sources[i]);
+	}
+	if (column->cell == source_cell)
+		return all->count > 1;
 	if (column->cell == report_cell)
-		return imported->report_count > 1;
-	return !column->plain_only && (column->cell != errors_cell || has_errors(imported));
+		return has_reports;
+	return !column->plain_only && (column->cell != errors_cell || has_error);
 }
 
-/* Columns its widest cell takes; 0 = nothing is known in any row, and the column is left out. */
-static size_t width_of(const struct imported *imported, const struct column *column)
+/* Columns its widest cell takes; 0 = nothing is known in any line, and the column is left out. */
+static size_t width_of(const struct sources *all, const struct column *column)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i < imported->row_count; i++) {
-		struct text cell = TEXT_INIT;
-		size_t have;
+	if (!is_shown(all, column))
+		return 0;
+	for (size_t s = 0; s < all->count; s++) {
+		const struct imported *source = &all->sources[s];
 
-		column->cell(&imported->rows[i], &cell);
-		have = text_columns(text_string(&cell));
-		width = have > width ? have : width;
-		text_done(&cell);
+		for (size_t i = 0; i < source->row_count; i++) {
+			struct text cell = TEXT_INIT;
+			size_t have;
+
+			column->cell(&(struct line){ source, &source->rows[i] }, &cell);
+			have = text_columns(text_string(&cell));
+			width = have > width ? have : width;
+			text_done(&cell);
+		}
 	}
 	return width && text_columns(column->title) > width ? text_columns(column->title) : width;
 }
@@ -198,14 +230,34 @@ static void add_cell(const struct column *column, size_t width, const char *cell
 		layout_right(ret, *cell ? cell : "–", width);
 }
 
-static void add_table(const struct imported *imported, const struct report_style *style,
-		      struct text *ret)
+static void add_lines(const struct imported *source, const size_t *widths, struct text *ret)
 {
-	size_t widths[COLUMNS];
+	for (size_t i = 0; i < source->row_count; i++) {
+		for (size_t c = 0; c < COLUMNS; c++) {
+			struct text cell = TEXT_INIT;
 
+			if (widths[c]) {
+				columns[c].cell(&(struct line){ source, &source->rows[i] }, &cell);
+				add_cell(&columns[c], widths[c], text_string(&cell), ret);
+			}
+			text_done(&cell);
+		}
+		text_add(ret, "\n");
+	}
+}
+
+static void add_table(const struct sources *all, const struct report_style *style, struct text *ret)
+{
+	size_t widths[COLUMNS], shown = 0;
+
+	for (size_t c = 0; c < COLUMNS; c++) {
+		widths[c] = width_of(all, &columns[c]);
+		shown += widths[c] > 0;
+	}
+	if (!shown)
+		return;
 	text_add(ret, "%s", layout_tone(style, TONE_QUIET));
 	for (size_t c = 0; c < COLUMNS; c++) {
-		widths[c] = is_shown(imported, &columns[c]) ? width_of(imported, &columns[c]) : 0;
 		if (!widths[c])
 			continue;
 		text_add(ret, "  ");
@@ -215,23 +267,12 @@ static void add_table(const struct imported *imported, const struct report_style
 			layout_right(ret, columns[c].title, widths[c]);
 	}
 	text_add(ret, "%s\n", layout_end(style));
-	for (size_t i = 0; i < imported->row_count; i++) {
-		for (size_t c = 0; c < COLUMNS; c++) {
-			struct text cell = TEXT_INIT;
-
-			if (widths[c]) {
-				columns[c].cell(&imported->rows[i], &cell);
-				add_cell(&columns[c], widths[c], text_string(&cell), ret);
-			}
-			text_done(&cell);
-		}
-		text_add(ret, "\n");
-	}
+	for (size_t i = 0; i < all->count; i++)
+		add_lines(&all->sources[i], widths, ret);
 }
 
-/* Facts about "a read", or "write write file 1g block 4k". */
-static void add_facts(const struct imported *imported, const struct imported_row *row,
-		      struct text *ret)
+/* Facts about "a read", or "write write file 1m block 4k". */
+static void add_facts(const struct sources *all, const struct line *at, struct text *ret)
 {
 	struct text about = TEXT_INIT, cell = TEXT_INIT;
 
@@ -239,8 +280,8 @@ static void add_facts(const struct imported *imported, const struct imported_row
 		const struct column *column = &columns[c];
 
 		cell.length = 0;
-		column->cell(row, &cell);
-		if (!cell.length || (!column->fact && !is_shown(imported, column)))
+		column->cell(at, &cell);
+		if (!cell.length || (!column->fact && !is_shown(all, column)))
 			continue;
 		if (column->fact)
 			text_add(ret, "%s %s: %s\n", text_string(&about), column->fact,
@@ -282,12 +323,16 @@ static void add_files(const struct imported *imported, const char *indent, struc
 	}
 }
 
-static void add_notes(const struct imported *imported, const struct report_style *style,
-		      struct text *ret)
+static void add_notes(const struct imported *imported, bool names_file,
+		      const struct report_style *style, struct text *ret)
 {
 	for (size_t i = 0; i < imported->note_count; i++) {
 		struct text note = TEXT_INIT;
 
+		if (names_file) {
+			summary_add_printable(&note, imported->file);
+			text_add(&note, ": ");
+		}
 		summary_add_printable(&note, imported->notes[i]);
 		text_add(ret, "%s ", style->plain ? "note:" : "·");
 		layout_wrap(ret, text_string(&note), 2, style->plain ? SIZE_MAX : style->columns);
@@ -296,8 +341,8 @@ static void add_notes(const struct imported *imported, const struct report_style
 	}
 }
 
-/* The mean may be of one thing and the percentiles of another: fio's lat and clat. */
-static void add_spans(const struct imported *imported, const char *indent, struct text *ret)
+/* The mean may be of one thing and the percentiles of another: fio's lat and clat. Once is enough. */
+static bool add_spans(const struct imported *imported, const char *indent, struct text *ret)
 {
 	for (size_t i = 0; i < imported->row_count; i++) {
 		const struct imported_latency *latency = &imported->rows[i].latency;
@@ -308,17 +353,15 @@ static void add_spans(const struct imported *imported, const char *indent, struc
 				 indent, imported_span_names[latency->span] ?
 					 imported_span_names[latency->span] : "unknown",
 				 imported_span_names[latency->percentile_span]);
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
-void report_imported_text(const struct imported *imported, const struct report_style *style,
-			  struct text *ret)
+static void add_heading(const struct imported *imported, const struct report_style *style,
+			struct text *ret)
 {
-	const size_t start = ret->length;
-	const char *indent = style->plain ? "" : "  ";
-
 	text_add(ret, "%s", layout_tone(style, TONE_STRONG));
 	summary_add_printable(ret, imported->file);
 	text_add(ret, "%s: %s", layout_end(style), imported->tool);
@@ -328,14 +371,36 @@ void report_imported_text(const struct imported *imported, const struct report_s
 						   imported->version + 4 : imported->version);
 	}
 	text_add(ret, " (%s)\n", imported->format);
-	if (style->plain) {
-		for (size_t i = 0; i < imported->row_count; i++)
-			add_facts(imported, &imported->rows[i], ret);
-	} else if (imported->row_count) {
-		add_table(imported, style, ret);
+}
+
+static void add_plain(const struct sources *all, struct text *ret)
+{
+	for (size_t s = 0; s < all->count; s++) {
+		const struct imported *source = &all->sources[s];
+
+		for (size_t i = 0; i < source->row_count; i++)
+			add_facts(all, &(struct line){ source, &source->rows[i] }, ret);
 	}
-	add_spans(imported, indent, ret);
-	add_files(imported, indent, ret);
-	add_notes(imported, style, ret);
+}
+
+void report_imported_text(const struct imported *sources, size_t count,
+			  const struct report_style *style, struct text *ret)
+{
+	const struct sources all = { sources, count };
+	const char *indent = style->plain ? "" : "  ";
+	const size_t start = ret->length;
+
+	for (size_t i = 0; i < count; i++)
+		add_heading(&sources[i], style, ret);
+	if (style->plain)
+		add_plain(&all, ret);
+	else
+		add_table(&all, style, ret);
+	for (size_t i = 0; i < count && !add_spans(&sources[i], indent, ret); i++)
+		continue;
+	for (size_t i = 0; i < count; i++) {
+		add_files(&sources[i], indent, ret);
+		add_notes(&sources[i], count > 1, style, ret);
+	}
 	layout_finish(ret, start, style);
 }

@@ -67,7 +67,7 @@ static void a_table_has_dashes_for_what_is_not_known(void)
 	struct imported imported = sample();
 	struct text text = TEXT_INIT;
 
-	report_imported_text(&imported, &style, &text);
+	report_imported_text(&imported, 1, &style, &text);
 	CHECK_STR(text_string(&text),
 		  "a.json: fio 3.36 (json)\n"
 		  "  name     of           IOPS  bandwidth     mean      p99\n"
