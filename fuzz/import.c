@@ -18,11 +18,12 @@ static void print(const struct imported *imported)
 		{ .utf8 = true, .columns = 80 },
 		{ .plain = true, .columns = 40 },
 	};
+	const struct imported twice[] = { *imported, *imported };	/* borrowed */
 	struct text text = TEXT_INIT;
 	json_t *root;
 
 	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
-		report_imported_text(imported, 1, &styles[i], &text);
+		report_imported_text(twice, i + 1, &styles[i], &text);
 	EXPECT(text.length > 0);
 	text.length = 0;
 	report_imported_json(imported, 1, &text);

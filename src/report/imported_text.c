@@ -12,10 +12,12 @@
 struct sources {
 	const struct imported *sources;
 	size_t count;
+	size_t skip;		/* bytes of the directory that all their names begin with */
 };
 
 /* A line of the table. */
 struct line {
+	const struct sources *all;
 	const struct imported *source;
 	const struct imported_row *row;
 };
@@ -44,7 +46,7 @@ static char *format_count(double count, char *buffer)
 
 static void source_cell(const struct line *at, struct text *ret)
 {
-	summary_add_printable(ret, at->source->file);
+	summary_add_printable(ret, at->source->file + at->all->skip);
 }
 
 static void name_cell(const struct line *at, struct text *ret)
@@ -212,7 +214,7 @@ static size_t width_of(const struct sources *all, const struct column *column)
 			struct text cell = TEXT_INIT;
 			size_t have;
 
-			column->cell(&(struct line){ source, &source->rows[i] }, &cell);
+			column->cell(&(struct line){ all, source, &source->rows[i] }, &cell);
 			have = text_columns(text_string(&cell));
 			width = have > width ? have : width;
 			text_done(&cell);
@@ -230,14 +232,16 @@ static void add_cell(const struct column *column, size_t width, const char *cell
 		layout_right(ret, *cell ? cell : "–", width);
 }
 
-static void add_lines(const struct imported *source, const size_t *widths, struct text *ret)
+static void add_lines(const struct sources *all, const struct imported *source,
+		      const size_t *widths, struct text *ret)
 {
 	for (size_t i = 0; i < source->row_count; i++) {
 		for (size_t c = 0; c < COLUMNS; c++) {
 			struct text cell = TEXT_INIT;
 
 			if (widths[c]) {
-				columns[c].cell(&(struct line){ source, &source->rows[i] }, &cell);
+				columns[c].cell(&(struct line){ all, source, &source->rows[i] },
+						&cell);
 				add_cell(&columns[c], widths[c], text_string(&cell), ret);
 			}
 			text_done(&cell);
@@ -268,7 +272,7 @@ static void add_table(const struct sources *all, const struct report_style *styl
 	}
 	text_add(ret, "%s\n", layout_end(style));
 	for (size_t i = 0; i < all->count; i++)
-		add_lines(&all->sources[i], widths, ret);
+		add_lines(all, &all->sources[i], widths, ret);
 }
 
 /* Facts about "a read", or "write write file 1m block 4k". */
@@ -379,14 +383,29 @@ static void add_plain(const struct sources *all, struct text *ret)
 		const struct imported *source = &all->sources[s];
 
 		for (size_t i = 0; i < source->row_count; i++)
-			add_facts(all, &(struct line){ source, &source->rows[i] }, ret);
+			add_facts(all, &(struct line){ all, source, &source->rows[i] }, ret);
 	}
+}
+
+static size_t common_directory(const struct imported *sources, size_t count)
+{
+	size_t skip = 0;
+
+	for (size_t at = 0; count > 1 && sources[0].file[at]; at++) {
+		for (size_t i = 1; i < count; i++) {
+			if (sources[i].file[at] != sources[0].file[at])
+				return skip;
+		}
+		if (sources[0].file[at] == '/')
+			skip = at + 1;
+	}
+	return skip;
 }
 
 void report_imported_text(const struct imported *sources, size_t count,
 			  const struct report_style *style, struct text *ret)
 {
-	const struct sources all = { sources, count };
+	const struct sources all = { sources, count, common_directory(sources, count) };
 	const char *indent = style->plain ? "" : "  ";
 	const size_t start = ret->length;
 
