@@ -17,17 +17,19 @@
 #define COLUMNS_MAX 256
 
 /* What there is of reads, and in the same order of writes, and of both. */
-enum figure { RATE, BINARY, DECIMAL, UNSAID, MEAN_MS, MAX_MS, ERRORS, IOS, FIGURES };
+enum figure { RATE, BINARY, DECIMAL, BINARY_MB, UNSAID, MEAN_MS, MAX_MS, ERRORS, IOS, FIGURES };
 static const char *const captions[][FIGURES] = {
-	[IMPORTED_READ] = { "Read IOps", "Read MiBps (Binary)", "Read MBps (Decimal)", "Read MBps",
+	[IMPORTED_READ] = { "Read IOps", "Read MiBps (Binary)", "Read MBps (Decimal)",
+			    "Read MBps (Binary)", "Read MBps",
 			    "Average Read Response Time", "Maximum Read Response Time",
 			    "Read Errors", "Read I/Os" },
 	[IMPORTED_WRITE] = { "Write IOps", "Write MiBps (Binary)", "Write MBps (Decimal)",
-			     "Write MBps", "Average Write Response Time",
+			     "Write MBps (Binary)", "Write MBps", "Average Write Response Time",
 			     "Maximum Write Response Time", "Write Errors", "Write I/Os" },
 };
 static const char *const both_captions[FIGURES] = {
-	"IOps", "MiBps (Binary)", "MBps (Decimal)", "MBps", "Average Response Time",
+	"IOps", "MiBps (Binary)", "MBps (Decimal)", "MBps (Binary)", "MBps",
+	"Average Response Time",
 	"Maximum Response Time", "Errors", "",
 };
 
@@ -73,11 +75,21 @@ static bool has_column(const struct reader *r, const char *caption)
 /* Megabytes without a word to them are binary: the split came when that was found misleading. */
 static double bytes_per_s(const struct reader *r, const char *const *names)
 {
-	const double mib = number_of(r, names[BINARY]), mb = number_of(r, names[DECIMAL]);
+	static const struct {
+		enum figure figure;
+		double unit_bytes;
+	} units[] = {
+		{ BINARY, (double)MIB }, { BINARY_MB, (double)MIB }, { DECIMAL, 1e6 },
+		{ UNSAID, (double)MIB },
+	};
 
-	if (!isnan(mib))
-		return mib * (double)MIB;
-	return isnan(mb) ? number_of(r, names[UNSAID]) * (double)MIB : mb * 1e6;
+	for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+		const double number = number_of(r, names[units[i].figure]);
+
+		if (!isnan(number))
+			return number * units[i].unit_bytes;
+	}
+	return NAN;
 }
 
 static void add_row(struct reader *r, enum imported_op op, const char *const *names)

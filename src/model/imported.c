@@ -72,11 +72,6 @@ struct imported_row *imported_add_row(struct imported *imported, const char *nam
 	return row;
 }
 
-void imported_drop_row(struct imported *imported)
-{
-	row_done(&imported->rows[--imported->row_count]);
-}
-
 void imported_row_add_file(struct imported_row *row, const char *file)
 {
 	row->files = grow(row->files, row->file_count, sizeof(*row->files));

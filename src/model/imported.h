@@ -75,8 +75,6 @@ void imported_done(struct imported *imported);
 /* A row with every figure unknown, of the latest report; borrowed until the next one is added. */
 struct imported_row *imported_add_row(struct imported *imported, const char *name,
 				      enum imported_op op);
-/* Takes the last row away again. */
-void imported_drop_row(struct imported *imported);
 void imported_row_add_file(struct imported_row *row, const char *file);
 void imported_add_percentile(struct imported_latency *latency, double percent, double ns);
 void imported_note(struct imported *imported, const char *format, ...)
