@@ -29,8 +29,7 @@ static const char *const captions[][FIGURES] = {
 };
 static const char *const both_captions[FIGURES] = {
 	"IOps", "MiBps (Binary)", "MBps (Decimal)", "MBps (Binary)", "MBps",
-	"Average Response Time",
-	"Maximum Response Time", "Errors", "",
+	"Average Response Time", "Maximum Response Time", "Errors", "",
 };
 
 struct reader {
@@ -45,11 +44,11 @@ struct reader {
 	bool version_is_next;
 };
 
-/* Empty when the row or the file has no such column. */
+/* Empty when the row or the file has no such column; no column is called "". */
 static struct span field_of(const struct reader *r, const char *caption)
 {
 	for (size_t i = 0; i < r->column_count && i < r->field_count; i++) {
-		if (span_is(r->columns[i], caption))
+		if (*caption && span_is(r->columns[i], caption))
 			return r->fields[i];
 	}
 	return (struct span){ "", 0 };

@@ -290,8 +290,9 @@ static void columns_of_iometer_go_by_their_captions(void)
 	CHECK(isnan(imported.rows[0].bytes));
 	imported_done(&imported);
 	/* Without the split, reads and writes are one. */
-	CHECK_EQ(parse("'Target Type,Target Name,Access Specification Name,IOps,MBps (Decimal)\n"
-		       "ALL,All,Spec,10,2\n"), 0);
+	CHECK_EQ(parse("'Target Type,Target Name,Access Specification Name,,IOps,MBps (Decimal)\n"
+		       "ALL,All,Spec,99,10,2\n"), 0);
+	CHECK(isnan(imported.rows[0].count));
 	CHECK_EQ(imported.rows[0].op, IMPORTED_MIXED);
 	CHECK_NEAR(imported.rows[0].bytes_per_s, 2000000, 0);
 	imported_done(&imported);
