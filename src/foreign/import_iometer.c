@@ -15,6 +15,7 @@
 #include "foreign/import_parts.h"
 
 #define COLUMNS_MAX 256
+#define SPECS_MAX 512	/* sizes of those beyond are not known */
 
 /* What there is of reads, and in the same order of writes, and of both. */
 enum figure { RATE, BINARY, DECIMAL, BINARY_MB, UNSAID, MEAN_MS, MAX_MS, ERRORS, IOS, FIGURES };
@@ -32,16 +33,28 @@ static const char *const both_captions[FIGURES] = {
 	"Average Response Time", "Maximum Response Time", "Errors", "",
 };
 
+/* What the lines below a caption are. */
+enum part { PART_OTHER, PART_VERSION, PART_SPEC_NAME, PART_SPEC_LINES, PART_RESULTS };
+
+/* An access specification; with lines of several sizes it has none. */
+struct spec {
+	struct span name;
+	double block_bytes;
+	uint32_t line_count;
+};
+
 struct reader {
 	struct imported *ret;
 	struct err *err;
 	size_t line;
-	struct span columns[COLUMNS_MAX];	/* the captions; count 0 = outside of results */
+	enum part part;
+	struct spec specs[SPECS_MAX];
+	size_t spec_count;
+	struct span columns[COLUMNS_MAX];	/* the captions of results */
 	size_t column_count;
 	struct span fields[COLUMNS_MAX];	/* of the row at hand */
 	size_t field_count;
 	struct span spec;			/* of the test at hand: disks do not repeat it */
-	bool version_is_next;
 };
 
 /* Empty when the row or the file has no such column; no column is called "". */
@@ -91,6 +104,23 @@ static double bytes_per_s(const struct reader *r, const char *const *names)
 	return NAN;
 }
 
+static bool same(struct span a, struct span b)
+{
+	return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
+}
+
+/* The latest of that name: a file is appended to, and specifications change. */
+static double block_bytes(const struct reader *r, struct span name)
+{
+	for (size_t i = r->spec_count; i > 0; i--) {
+		const struct spec *spec = &r->specs[i - 1];
+
+		if (same(spec->name, name))
+			return spec->line_count == 1 ? spec->block_bytes : NAN;
+	}
+	return NAN;
+}
+
 static void add_row(struct reader *r, enum imported_op op, const char *const *names)
 {
 	const char *bytes = op == IMPORTED_READ ? "Bytes Read" : op == IMPORTED_WRITE ?
@@ -104,6 +134,7 @@ static void add_row(struct reader *r, enum imported_op op, const char *const *na
 		text_add(&part, "%.*s %.*s", (int)type.length, type.at, (int)name.length, name.at);
 		row->part = text_take(&part);
 	}
+	row->block_bytes = block_bytes(r, r->spec);
 	row->iops = number_of(r, names[RATE]);
 	row->bytes_per_s = bytes_per_s(r, names);
 	row->count = number_of(r, names[IOS]);
@@ -164,35 +195,74 @@ static int take_captions(struct reader *r, struct span line)
 	return rc;
 }
 
+/* "name,2": the name ends at the last comma. */
+static void take_spec_name(struct reader *r, struct span line)
+{
+	size_t length = line.length;
+
+	while (length && line.at[length - 1] != ',')
+		length--;
+	if (r->spec_count < SPECS_MAX)
+		r->specs[r->spec_count++] = (struct spec){
+			.name = span_trim((struct span){ line.at, length ? length - 1 : 0 }),
+		};
+}
+
+/* "4096,100,67,100,0,1,0,0,": size, share of it, ... */
+static void take_spec_line(struct reader *r, struct span line)
+{
+	struct spec *spec = r->spec_count ? &r->specs[r->spec_count - 1] : NULL;
+
+	if (!spec)
+		return;
+	spec->block_bytes = span_number(span_trim(span_field(&line, ',')));
+	spec->line_count++;
+}
+
+static int take_section(struct reader *r, struct span line)
+{
+	static const struct {
+		const char *caption;
+		enum part part;
+	} sections[] = {
+		{ "'Version", PART_VERSION },
+		{ "'Access specification name,", PART_SPEC_NAME },
+		{ "'size,", PART_SPEC_LINES },
+		{ "'Target Type,", PART_RESULTS },
+	};
+
+	r->part = PART_OTHER;
+	for (size_t i = 0; i < ARRAY_COUNT(sections); i++) {
+		if (span_begins(line, sections[i].caption))
+			r->part = sections[i].part;
+	}
+	return r->part == PART_RESULTS ? take_captions(r, line) : 0;
+}
+
 static int take_line(struct reader *r, struct span line)
 {
-	int rc;
+	int rc = 0;
 
-	if (r->version_is_next) {
-		r->version_is_next = false;
-		imported_set_version(r->ret, line.at, line.length);
-		return 0;
-	}
 	if (span_begins(line, "TimeStamp,'Target Type")) {
 		err_set(r->err, -EINVAL, "line %zu: IOMeter's file of each update, with a row for every "
 					 "second", r->line);
 		return err_hint(r->err, "import the result file, whose name has no 'inst' in front");
 	}
-	if (span_begins(line, "'Target Type,"))
-		return take_captions(r, line);
-	if (span_begins(line, "'Version"))
-		r->version_is_next = true;
-	else if (span_begins(line, "Aborted test"))
+	if (span_begins(line, "'"))
+		return take_section(r, line);
+	if (span_begins(line, "Aborted test"))
 		imported_note(r->ret, "a test was aborted: its figures are those until then");
-	if (!line.length || line.at[0] == '\'') {
-		r->column_count = 0;
-		return 0;
+	else if (r->part == PART_VERSION)
+		imported_set_version(r->ret, line.at, line.length);
+	else if (r->part == PART_SPEC_NAME && line.length)
+		take_spec_name(r, line);
+	else if (r->part == PART_SPEC_LINES && line.length)
+		take_spec_line(r, line);
+	else if (r->part == PART_RESULTS && line.length) {
+		rc = split_fields(r, line, r->fields, &r->field_count);
+		if (rc == 0)
+			take_result(r);
 	}
-	if (!r->column_count)
-		return 0;
-	rc = split_fields(r, line, r->fields, &r->field_count);
-	if (rc == 0)
-		take_result(r);
 	return rc;
 }
 

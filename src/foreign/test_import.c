@@ -300,6 +300,23 @@ static void columns_of_iometer_go_by_their_captions(void)
 		  "file: line 1: the columns of IOMeter's results are without 'Target Name' or 'IOps'");
 }
 
+static void sizes_of_iometer_are_the_specifications(void)
+{
+	CHECK_EQ(parse("'Access specifications\n"
+		       "'Access specification name,default assignment\none; 4k,1\n"
+		       "'size,% of size,% reads\n4096,100,50,\n"
+		       "'Access specification name,default assignment\ntwo,0\n"
+		       "'size,% of size,% reads\n4096,50,50,\n8192,50,50,\n"
+		       "'End access specifications\n'Results\n"
+		       "'Target Type,Target Name,Access Specification Name,IOps\n"
+		       "ALL,All,one; 4k,1\nALL,All,two,2\nALL,All,three,3\n"), 0);
+	CHECK_EQ(imported.row_count, 3);
+	CHECK_NEAR(imported.rows[0].block_bytes, 4096, 0);
+	CHECK(isnan(imported.rows[1].block_bytes));
+	CHECK(isnan(imported.rows[2].block_bytes));
+	imported_done(&imported);
+}
+
 static void terse_lines_that_do_not_fit_are_refused(void)
 {
 	CHECK_STR(refusal("3;fio-3.33;a;0;0;1;2\n"),
@@ -322,4 +339,5 @@ TESTS(TEST(io_bytes_of_fio_2_are_kib_unless_the_rate_says_otherwise),
       TEST(units_of_iozone_are_the_banners),
       TEST(throughput_in_operations_has_the_records_bytes),
       TEST(columns_of_iometer_go_by_their_captions),
+      TEST(sizes_of_iometer_are_the_specifications),
       TEST(terse_lines_that_do_not_fit_are_refused))
