@@ -205,6 +205,10 @@ int fio_output_run(const struct invocation *inv, const struct fio_job_run *what)
 		exit_code = runner_run(inv, &(struct runner){ .plan = what->plan, .full = true,
 							      .report = print,
 							      .report_ctx = &output,
+							      .note_code = "fio-note",
+							      .notes = labels->notes,
+							      /* fio's own document has them already */
+							      .note_count = inv->json ? labels->note_count : 0,
 							      .recording = output.recording,
 							      .traces = what->traces });
 	if (output.recording && output.recording->lost_count)

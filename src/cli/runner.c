@@ -32,6 +32,15 @@ static int print_result(const struct invocation *inv, const struct runner *runne
 	return printed != EXIT_DONE ? printed : exit_code;
 }
 
+static void add_notes(const struct runner *runner, struct result *result)
+{
+	for (size_t i = 0; i < runner->note_count; i++) {
+		struct finding *f = result_find(result, runner->note_code, SEVERITY_INFO, "");
+
+		snprintf(f->text, sizeof(f->text), "%s", runner->notes[i]);
+	}
+}
+
 /* Who reads another tool's documents gets one, also when nothing was run. */
 static int fail(const struct invocation *inv, const struct runner *runner, struct result *result,
 		const struct err *err)
@@ -75,6 +84,7 @@ static int run_plan(const struct invocation *inv, const struct runner *runner,
 	if (r < 0) {
 		exit_code = fail(inv, runner, &result, &err);
 	} else {
+		add_notes(runner, &result);
 		exit_code = print_result(inv, runner, &result);
 		if (inv->record[0] && record_write(files, options->recording, &result, &err) < 0)
 			exit_code = recording_failed(&err);

@@ -22,6 +22,10 @@ struct runner {
 	void (*report)(void *ctx, const struct result *result, struct text *ret);
 	void *report_ctx;
 	bool is_own_report;	/* it prints tare's own, also the JSON: with the header, and called always */
+	/* What is not done to the letter: findings of this code; without note_count none. */
+	const char *note_code;
+	char *const *notes;	/* sentences, borrowed */
+	size_t note_count;
 	struct recording *recording;	/* takes what each request did; or NULL */
 	struct traces *traces;		/* of the plan, read already; NULL: read when needed */
 };

@@ -244,6 +244,9 @@ static int run_plan(struct invocation *inv, const struct plan *plan,
 		.report = report,
 		.report_ctx = &results,
 		.is_own_report = true,
+		.note_code = "iometer-note",
+		.notes = labels->notes,
+		.note_count = labels->note_count,
 	});
 	if (results.fd >= 0)
 		close(results.fd);

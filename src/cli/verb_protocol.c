@@ -14,6 +14,7 @@
 #include "cli/protocol_text.h"
 #include "cli/stop.h"
 #include "protocol/protocol.h"
+#include "state/state.h"
 #include "protocol/seeds.h"
 
 /* --- where checkpoints are kept ----------------------------------------------------------- */
@@ -182,6 +183,8 @@ static int run_named(struct invocation *inv, const struct protocol *protocol)
 		plan_done(&plan);
 		return fail(inv, &err);
 	}
+	if (!inv->forecast)
+		state_reap(NULL);
 	told_init(&told, inv, protocol);
 	options.measure = (struct measure_options){
 		.stop = stop_on_signals(),

@@ -5,7 +5,7 @@
 
 extern const struct verb verb_glance, verb_check, verb_run, verb_precondition, verb_state, verb_devices, verb_doctor, verb_sim;
 extern const struct verb verb_protocol, verb_fio, verb_iozone, verb_iometer, verb_trim;
-extern const struct verb verb_record, verb_replay;
+extern const struct verb verb_import, verb_record, verb_replay;
 extern const struct verb verb_help, verb_version, verb_completion;
 
 /* In the order help lists them. Add a verb here and its file to meson.build. */
@@ -22,6 +22,7 @@ const struct verb *const verbs[] = {
 	&verb_fio,
 	&verb_iozone,
 	&verb_iometer,
+	&verb_import,
 	&verb_devices,
 	&verb_doctor,
 	&verb_sim,

@@ -20,7 +20,7 @@
 struct fake_log {
 	uint64_t at_ns, offset_bytes;
 	uint32_t length_bytes;
-	uint8_t kind;
+	uint32_t kind;		/* as wide as it is: logs are compared byte by byte */
 };
 
 static struct {
