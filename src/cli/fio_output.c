@@ -131,8 +131,8 @@ static int write_iolog(const struct output *output, const struct result *result,
 
 	if (r < 0)
 		return r;
-	file = fdopen(fd, "a");
-	if (!file || !names)
+	file = names ? fdopen(fd, "a") : NULL;
+	if (!file)
 		return err_set(err, -ENOMEM, "no memory to write '%s'", job->write_iolog);
 	fd = -1;
 	names[index] = job->iolog_name;
@@ -165,19 +165,30 @@ static uint64_t now_unix_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void print(void *ctx, const struct result *result, struct text *ret)
+static struct report_fio report_of(const struct output *output, const struct result *result)
 {
-	struct output *output = ctx;
-	const struct report_fio report = {
+	return (struct report_fio){
 		.result = result,
 		.labels = output->labels,
 		.ended_unix_ms = now_unix_ms(),
 		.pid = getpid(),
 		.recording = output->recording,
 	};
-	const struct fio_log_writer writer = { .write = write_log };
+}
+
+static void print(void *ctx, const struct result *result, struct text *ret)
+{
+	const struct report_fio report = report_of(ctx, result);
 
 	report_fio(&report, ret);
+}
+
+static void write_files(void *ctx, const struct result *result)
+{
+	struct output *output = ctx;
+	const struct report_fio report = report_of(output, result);
+	const struct fio_log_writer writer = { .write = write_log };
+
 	if (report_fio_logs(&report, &writer, &output->err) == 0)
 		write_iologs(output, result, &output->err);
 }
@@ -205,6 +216,7 @@ int fio_output_run(const struct invocation *inv, const struct fio_job_run *what)
 		exit_code = runner_run(inv, &(struct runner){ .plan = what->plan, .full = true,
 							      .report = print,
 							      .report_ctx = &output,
+							      .done = write_files,
 							      .note_code = "fio-note",
 							      .notes = labels->notes,
 							      /* fio's own document has them already */

@@ -86,6 +86,8 @@ static int run_plan(const struct invocation *inv, const struct runner *runner,
 	} else {
 		add_notes(runner, &result);
 		exit_code = print_result(inv, runner, &result);
+		if (runner->done)
+			runner->done(runner->report_ctx, &result);
 		if (inv->record[0] && record_write(files, options->recording, &result, &err) < 0)
 			exit_code = recording_failed(&err);
 		if (options->recording && options->recording->lost_count)

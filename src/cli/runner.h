@@ -22,6 +22,8 @@ struct runner {
 	void (*report)(void *ctx, const struct result *result, struct text *ret);
 	void *report_ctx;
 	bool is_own_report;	/* it prints tare's own, also the JSON: with the header, and called always */
+	/* With what was run, whatever was printed of it; ctx is report_ctx. Or NULL. */
+	void (*done)(void *ctx, const struct result *result);
 	/* What is not done to the letter: findings of this code; without note_count none. */
 	const char *note_code;
 	char *const *notes;	/* sentences, borrowed */
