@@ -83,7 +83,7 @@ static void note_unused(struct fio_clone *clone)
 				 "no effect: what is done is in the log, once");
 }
 
-static void note_waits(struct fio_clone *clone, const struct err *err)
+static void tell_unread(struct fio_clone *clone, const struct err *err)
 {
 	const bool hinted = *err->hint && strstr(err->hint, "wait-unit");
 
@@ -120,7 +120,7 @@ bool fio_replay_find(struct fio_clone *clone, struct fio_replay *ret)
 		return false;
 	}
 	if (request->trace_open(request->trace_ctx, &w, &ret->trace, &err) < 0) {
-		note_waits(clone, &err);
+		tell_unread(clone, &err);
 		return false;
 	}
 	note_unused(clone);

@@ -259,8 +259,10 @@ const struct iozone_option iozone_options[] = {
 	{ "Q", REFUSED(IOZONE_NONE, "a line per request is not kept; --json has every latency in a histogram") },
 	{ "+z", REFUSED(IOZONE_NONE, "--json has the latencies' histograms, finer than iozone's bands") },
 	{ "+T", REFUSED(IOZONE_NONE, "time stamps are in --json, at each measurement") },
-	{ "X", REFUSED(IOZONE_WORD, "telemetry files are not replayed here; tare replay reads traces") },
-	{ "Y", REFUSED(IOZONE_WORD, "telemetry files are not replayed here; tare replay reads traces") },
+	{ "X", REFUSED(IOZONE_WORD, "a telemetry file is replayed by tare replay --format=iozone-x "
+				    "--timing=gaps FILE TARGET") },
+	{ "Y", REFUSED(IOZONE_WORD, "a telemetry file is replayed by tare replay --format=iozone-y "
+				    "--timing=gaps FILE TARGET") },
 	{ "+u", NO_EFFECT(IOZONE_NONE, "the CPU use of each measurement is in --json") },
 	{ "M", NO_EFFECT(IOZONE_NONE, "the machine is described in --json") },
 	{ "m", NO_EFFECT(IOZONE_NONE, "each request in flight has a buffer of its own in any case") },
