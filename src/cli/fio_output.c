@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "base/defer.h"
 #include "cli/runner.h"
 #include "cli/version.h"
+#include "foreign/trace_write.h"
 #include "model/recording.h"
 #include "report/fio.h"
 
@@ -36,15 +38,26 @@ static bool holds_log(int fd)
 		direction <= 2);
 }
 
+static bool holds_iolog(int fd)
+{
+	static const char header[] = "fio version 3 iolog\n";
+	char head[sizeof(header) - 1];
+	const ssize_t length = pread(fd, head, sizeof(head), 0);
+
+	return length == 0 || (length == sizeof(head) && memcmp(head, header, sizeof(head)) == 0);
+}
+
 /* A log's file as it is, nothing cut off yet; fd is the caller's to close in any case. */
 static int open_log(const char *name, int flags, int *fd, struct err *err)
 {
+	bool (*const holds)(int) = flags & O_APPEND ? holds_iolog : holds_log;
+
 	struct stat st;
 
 	*fd = open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK | flags, 0644);
 	if (*fd < 0 || fstat(*fd, &st) < 0)
 		return err_errno(err, -errno, "log '%s'", name);
-	if (!S_ISREG(st.st_mode) || !holds_log(*fd))
+	if (!S_ISREG(st.st_mode) || !holds(*fd))
 		return err_set(err, -EEXIST,
 			       "log '%s': what is there is no log and is not overwritten", name);
 	return 0;
@@ -73,18 +86,75 @@ static int write_log(void *ctx, const char *name, bool first, const char *bytes,
 }
 
 /* Better now than after an hour's run. */
-static int try_log(void *ctx, const char *name, struct err *err)
+static int try_file(const char *name, int flags, struct err *err)
 {
 	DEFER(defer_close) int fd = -1;
 	const char *slash = strrchr(name, '/');
 	char directory[PATH_MAX] = ".";
 
-	(void)ctx;
 	if (access(name, F_OK) == 0)
-		return open_log(name, 0, &fd, err);
+		return open_log(name, flags, &fd, err);
 	if (slash)
 		snprintf(directory, sizeof(directory), "%.*s", (int)(slash - name) + 1, name);
 	return access(directory, W_OK | X_OK) == 0 ? 0 : err_errno(err, -errno, "log '%s'", name);
+}
+
+static int try_log(void *ctx, const char *name, struct err *err)
+{
+	(void)ctx;
+	return try_file(name, 0, err);
+}
+
+static int try_iologs(const struct fio_labels *labels, bool *ret_any, struct err *err)
+{
+	int r = 0;
+
+	*ret_any = false;
+	for (size_t i = 0; r == 0 && i < labels->job_count; i++) {
+		if (!labels->jobs[i].write_iolog)
+			continue;
+		*ret_any = true;
+		r = try_file(labels->jobs[i].write_iolog, O_APPEND, err);
+	}
+	return r;
+}
+
+/* A job's requests behind what is in its log already: one header more, one stream more. */
+static int write_iolog(const struct output *output, const struct result *result, size_t index,
+		       struct err *err)
+{
+	const struct fio_job *job = &output->labels->jobs[index];
+	DEFER(defer_free) const char **names = calloc(result->measurement_count, sizeof(char *));
+	DEFER(defer_fclose) FILE *file = NULL;
+	DEFER(defer_close) int fd = -1;
+	int r = open_log(job->write_iolog, O_CREAT | O_APPEND, &fd, err);
+
+	if (r < 0)
+		return r;
+	file = fdopen(fd, "a");
+	if (!file || !names)
+		return err_set(err, -ENOMEM, "no memory to write '%s'", job->write_iolog);
+	fd = -1;
+	names[index] = job->iolog_name;
+	r = trace_write_recording(output->recording,
+				  &(struct trace_output){
+					  .iolog = file,
+					  .names = names,
+					  .name_count = result->measurement_count,
+				  },
+				  err);
+	return r < 0 ? err_wrap(err, "%s", job->write_iolog) : 0;
+}
+
+static int write_iologs(const struct output *output, const struct result *result, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < output->labels->job_count && i < result->measurement_count;
+	     i++)
+		if (output->labels->jobs[i].write_iolog)
+			r = write_iolog(output, result, i, err);
+	return r;
 }
 
 static uint64_t now_unix_ms(void)
@@ -108,34 +178,39 @@ static void print(void *ctx, const struct result *result, struct text *ret)
 	const struct fio_log_writer writer = { .write = write_log };
 
 	report_fio(&report, ret);
-	report_fio_logs(&report, &writer, &output->err);
+	if (report_fio_logs(&report, &writer, &output->err) == 0)
+		write_iologs(output, result, &output->err);
 }
 
-int fio_output_run(const struct invocation *inv, const struct plan *plan,
-		   const struct fio_labels *labels)
+int fio_output_run(const struct invocation *inv, const struct fio_job_run *what)
 {
+	const struct fio_labels *labels = what->labels;
 	struct output output = { .inv = inv, .labels = labels };
 	struct text text = TEXT_INIT;
 	int exit_code = EXIT_DONE;
+	bool records;
 
-	if (report_fio_log_names(labels, try_log, NULL, &output.err) < 0)
+	if (report_fio_log_names(labels, try_log, NULL, &output.err) < 0 ||
+	    try_iologs(labels, &records, &output.err) < 0)
 		return invocation_fail(inv, EXIT_USAGE, &output.err);
+	records |= report_fio_logs_record(labels);
 	if (!inv->json && labels->outputs & FIO_NORMAL) {
-		report_fio_start(plan, labels, TARE_VERSION, &text);
+		report_fio_start(what->plan, labels, TARE_VERSION, &text);
 		exit_code = print_text(inv, &text);
 		text_done(&text);
 	}
-	if (report_fio_logs_record(labels) && recording_new(&output.recording, &output.err) < 0)
+	if (records && recording_new(&output.recording, &output.err) < 0)
 		return invocation_fail(inv, EXIT_INTERNAL, &output.err);
 	if (exit_code == EXIT_DONE)
-		exit_code = runner_run(inv, &(struct runner){ .plan = plan, .full = true,
+		exit_code = runner_run(inv, &(struct runner){ .plan = what->plan, .full = true,
 							      .report = print,
 							      .report_ctx = &output,
 							      .note_code = "fio-note",
-							      .notes = labels->notes,
+							      .notes = what->labels->notes,
 							      /* fio's own document has them already */
-							      .note_count = inv->json ? labels->note_count : 0,
-							      .recording = output.recording });
+							      .note_count = inv->json ? what->labels->note_count : 0,
+							      .recording = output.recording,
+							      .traces = what->traces });
 	if (output.recording && output.recording->lost_count)
 		fprintf(stderr, "note: %llu requests are missing from the logs: they came faster than "
 				"they could be written down\n",

@@ -176,6 +176,12 @@ static void add_reading(const struct trace_report *report, struct text *ret)
 		text_add(ret, "note      %.*s\n", (int)strcspn(at, "\n"), at);
 }
 
+void traces_remarks(const struct traces *traces, struct text *ret)
+{
+	for (const struct traces_entry *entry = traces->first; entry; entry = entry->next)
+		add_reading(&entry->report, ret);
+}
+
 static void add_row(const char *name, struct text *row, struct text *ret)
 {
 	if (row->length)

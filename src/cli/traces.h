@@ -27,6 +27,9 @@ int traces_open(void *ctx, const struct workload *workload, const struct trace *
 /* How reading it went; it has been opened. */
 const struct trace_report *traces_report(const struct traces *traces, const struct trace *trace);
 
+/* What reading them noticed: bad lines, order, readings that were chosen. A line each. */
+void traces_remarks(const struct traces *traces, struct text *ret);
+
 /* What is in it, in sentences: counts, bytes, targets, alignment, what reading noticed. */
 void traces_text(const struct trace *trace, const struct trace_report *report, struct text *ret);
 void traces_json(const struct trace *trace, const struct trace_report *report, struct text *ret);

@@ -8,6 +8,7 @@
 #include "cli/consent.h"
 #include "cli/fio_output.h"
 #include "cli/maps.h"
+#include "cli/traces.h"
 #include "foreign/fio.h"
 
 /* What is not done to the letter is said before anything runs. */
@@ -15,6 +16,15 @@ static void print_notes(const struct fio_labels *labels)
 {
 	for (size_t i = 0; i < labels->note_count; i++)
 		fprintf(stderr, "note: %s\n", labels->notes[i]);
+}
+
+static void print_remarks(const struct traces *traces)
+{
+	struct text text = TEXT_INIT;
+
+	traces_remarks(traces, &text);
+	fputs(text_string(&text), stderr);
+	text_done(&text);
 }
 
 static int fail_problems(const struct invocation *inv, const struct fio_translation *t)
@@ -60,7 +70,7 @@ static int describe(const struct invocation *inv, const struct fio_translation *
 	return exit_code;
 }
 
-static int run_plan(struct invocation *inv, const struct fio_translation *t)
+static int run_plan(struct invocation *inv, const struct fio_translation *t, struct traces *traces)
 {
 	struct err err = { 0 };
 	int r = consent_settle_plan(inv, &t->plan, &err);
@@ -73,10 +83,14 @@ static int run_plan(struct invocation *inv, const struct fio_translation *t)
 	}
 	if (t->quiet)
 		inv->progress = PROGRESS_NONE;
-	return fio_output_run(inv, &t->plan, &t->labels);
+	return fio_output_run(inv, &(struct fio_job_run){
+					   .plan = &t->plan,
+					   .labels = &t->labels,
+					   .traces = traces,
+				   });
 }
 
-static int act(struct invocation *inv, const struct fio_translation *t)
+static int act(struct invocation *inv, const struct fio_translation *t, struct traces *traces)
 {
 	switch (t->action) {
 	case FIO_CMDHELP:
@@ -92,7 +106,8 @@ static int act(struct invocation *inv, const struct fio_translation *t)
 		break;
 	}
 	print_notes(&t->labels);
-	return inv->print_plan ? print_plan(inv, &t->plan) : run_plan(inv, t);
+	print_remarks(traces);
+	return inv->print_plan ? print_plan(inv, &t->plan) : run_plan(inv, t, traces);
 }
 
 static int fio_run(struct invocation *inv)
@@ -100,6 +115,7 @@ static int fio_run(struct invocation *inv)
 	static struct name_map named[FOREIGN_MAPS];
 	struct fio_map maps[FOREIGN_MAPS];
 	struct fio_world world;
+	struct traces traces;
 	const struct fio_request request = {
 		.words = inv->foreign_words,
 		.word_count = inv->foreign_count,
@@ -107,6 +123,8 @@ static int fio_run(struct invocation *inv)
 		.maps = maps,
 		.map_count = inv->foreign_maps.count,
 		.exact = inv->foreign_exact,
+		.trace_open = traces_open,
+		.trace_ctx = &traces,
 	};
 	struct fio_translation t;
 	int exit_code;
@@ -114,11 +132,13 @@ static int fio_run(struct invocation *inv)
 	for (size_t i = 0; i < maps_split(inv, named); i++)
 		maps[i] = (struct fio_map){ named[i].name, named[i].path };
 	fio_world_real(&world);
+	traces_init(&traces);
 	if (fio_translate(&request, &t) < 0)
 		exit_code = fail_problems(inv, &t);
 	else
-		exit_code = act(inv, &t);
+		exit_code = act(inv, &t, &traces);
 	fio_translation_done(&t);
+	traces_done(&traces);
 	return exit_code;
 }
 

@@ -9,7 +9,7 @@
  * test files of tare's own in the same directory; files and devices that are there stand in the
  * plan by their names, for the gate to judge. What is not done to the letter is one note each.
  *
- * Nothing is opened but job files; struct fio_world is all that is known of the machine.
+ * Nothing is opened but job files and the logs they replay; struct fio_world is all that is known of the machine.
  *
  *	struct fio_translation t;
  *	if (fio_translate(&request, &t) < 0)
@@ -20,6 +20,7 @@
 #include "foreign/fio_source.h"
 #include "model/fio_labels.h"
 #include "model/plan.h"
+#include "model/trace.h"
 
 struct fio_map { /* --map NAME=PATH: another target for a filename */
 	const char *name, *path;
@@ -32,6 +33,13 @@ struct fio_request {
 	const struct fio_map *maps;
 	uint32_t map_count;
 	bool exact; /* to the letter where honest defaults would differ */
+	/*
+	 * The log of a read_iolog, which says what its job does and where; as in measure_options.
+	 * NULL: such jobs are refused. Asked of plans that are to be run alone.
+	 */
+	int (*trace_open)(void *ctx, const struct workload *workload, const struct trace **ret,
+			  struct err *err);
+	void *trace_ctx;
 };
 
 enum fio_action { FIO_RUN, FIO_PARSE_ONLY, FIO_SHOWCMD, FIO_CMDHELP, FIO_ENGHELP, FIO_VERSION };

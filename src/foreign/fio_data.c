@@ -168,6 +168,21 @@ static void add_options(const struct fio_clone *clone, struct fio_job *label)
 	}
 }
 
+static void set_iolog(struct fio_clone *clone, struct fio_job *label)
+{
+	const char *name = clone->job->options.write_iolog;
+
+	if (!name)
+		return;
+	if (!*name)
+		fio_problem(clone->b, clone->job, "write_iolog", "no name is given");
+	if (clone->file_count > 1)
+		fio_problem(clone->b, clone->job, "write_iolog",
+			    "a job with several files is not supported; write a job for each");
+	label->write_iolog = copy_of(name);
+	label->iolog_name = copy_of(clone->file_name);
+}
+
 void fio_set_labels(struct fio_clone *clone)
 {
 	const struct fio_job_options *o = &clone->job->options;
@@ -195,6 +210,7 @@ void fio_set_labels(struct fio_clone *clone)
 	label->write_bw_log = prefix_of(clone, o->write_bw_log);
 	label->write_iops_log = prefix_of(clone, o->write_iops_log);
 	label->write_lat_log = prefix_of(clone, o->write_lat_log);
+	set_iolog(clone, label);
 	label->log_avg_ms = o->log_avg_ms;
 	label->per_job_logs = o->per_job_logs;
 	label->log_offset = o->log_offset;

@@ -37,22 +37,27 @@ static bool next_name(const char **rest, struct text *ret)
 	return true;
 }
 
-/* Of a list of directories, the one for this clone. */
-static void directory_of(const struct fio_clone *clone, struct text *ret)
+void fio_pick_name(const char *list, uint32_t index, struct text *ret)
 {
-	const char *list = clone->job->options.directory, *rest = list;
+	const char *rest = list;
 	uint32_t count = 0, wanted;
 
 	if (!list || !*list)
 		return;
 	for (struct text one = TEXT_INIT; next_name(&rest, &one); text_done(&one))
 		count++;
-	wanted = clone->index % count;
+	wanted = index % count;
 	rest = list;
 	for (uint32_t i = 0; i <= wanted; i++) {
 		text_done(ret);
 		next_name(&rest, ret);
 	}
+}
+
+/* Of a list of directories, the one for this clone. */
+static void directory_of(const struct fio_clone *clone, struct text *ret)
+{
+	fio_pick_name(clone->job->options.directory, clone->index, ret);
 }
 
 static const char *map_of(const struct fio_clone *clone, const char *name)
@@ -575,6 +580,15 @@ static void size_null(struct plan_target *target)
 		 units_format_bytes(bytes, text));
 }
 
+static void use_null(struct plan *plan, const struct fio_place *place)
+{
+	struct plan_target *target = &plan->targets[place->target_index];
+
+	size_null(target);
+	if (place->target_index == 0)
+		memcpy(plan->target, target->spec, sizeof(plan->target));
+}
+
 /* Whether the first writes are to find the file written already, as a file in use would be. */
 static void set_layout(struct fio_clone *clone, struct plan_target *target)
 {
@@ -602,6 +616,7 @@ static void use_place(struct fio_clone *clone, const struct names *names, const 
 	clone->target_index = place->target_index;
 	clone->ours = found->ours;
 	clone->shared = clone->b->place_count == known;
+	memcpy(clone->file_name, names->first, sizeof(clone->file_name));
 	clone->file_count = names->count;
 	if (!found->ours) {
 		place_existing(clone, found);
@@ -610,13 +625,83 @@ static void use_place(struct fio_clone *clone, const struct names *names, const 
 	}
 	place_ours(clone, target, names->count);
 	set_layout(clone, target);
-	if (!is_engine(clone, "null")) {
+	if (is_engine(clone, "null"))
+		use_null(plan, place);
+	else
 		set_files(clone, target, names->count);
-	} else {
-		size_null(target);
-		if (place->target_index == 0)
-			memcpy(plan->target, target->spec, sizeof(plan->target));
+}
+
+static void use_recorded(struct fio_clone *clone, const struct names *names,
+			 const struct found *found)
+{
+	struct plan *plan = &clone->b->t->plan;
+	const size_t known = clone->b->place_count;
+	const uint64_t need_bytes = up_to(clone->workload->size.bytes, 4096);
+	struct fio_place *place = place_for(clone, names, found);
+	struct plan_target *target = &plan->targets[place->target_index];
+
+	clone->target_index = place->target_index;
+	clone->ours = found->ours;
+	clone->shared = clone->b->place_count == known;
+	memcpy(clone->file_name, names->first, sizeof(clone->file_name));
+	clone->file_count = 1;
+	clone->target_bytes = found->bytes;
+	clone->range_bytes = clone->workload->size.bytes;
+	if (!found->ours)
+		return;
+	if (target->size_bytes < need_bytes)
+		target->size_bytes = need_bytes;
+	clone->target_bytes = target->size_bytes;
+	set_layout(clone, target);
+	if (is_engine(clone, "null"))
+		use_null(plan, place);
+}
+
+bool fio_files_resolve(const struct fio_clone *clone, const char *name, struct text *ret)
+{
+	const char *mapped = map_of(clone, name);
+	struct text directory = TEXT_INIT, own = TEXT_INIT;
+	struct names names = { .list = TEXT_INIT };
+	bool found = mapped || is_engine(clone, "null");
+
+	text_add(ret, "%s", is_engine(clone, "null") ? "null" : mapped ? mapped : "");
+	if (!found) {
+		directory_of(clone, &directory);
+		text_add(&own, "%s%s%s\n", text_string(&directory), directory.length ? "/" : "",
+			 name);
+		find_names(clone, &names);
+		text_add(&names.list, "\n");
 	}
+	/* With the job's directory before it, or as it is. */
+	for (const char *line = text_string(&names.list); !found && *line;
+	     line += strcspn(line, "\n") + 1) {
+		const size_t length = strcspn(line, "\n");
+
+		found = strncmp(line, text_string(&own), own.length) == 0 ||
+			(strlen(name) == length && strncmp(line, name, length) == 0);
+		if (found)
+			text_add_bytes(ret, line, length);
+	}
+	text_done(&directory);
+	text_done(&own);
+	text_done(&names.list);
+	return found;
+}
+
+void fio_files_use(struct fio_clone *clone, const char *path)
+{
+	const struct fio_request *request = clone->b->request;
+	const struct fio_job_options *o = &clone->job->options;
+	struct names names = { .list = TEXT_INIT };
+	struct found found;
+
+	add_name(clone, &names, "", path);
+	for (uint32_t i = 0; i < request->map_count; i++)
+		names.mapped |= strcmp(request->maps[i].path, path) == 0;
+	names.given = names.mapped || o->filename || o->replay_redirect;
+	find_target(clone, &names, &found);
+	use_recorded(clone, &names, &found);
+	text_done(&names.list);
 }
 
 void fio_files_find(struct fio_clone *clone)

@@ -92,6 +92,7 @@ struct fio_job_options {
 	const char *read_iolog, *write_iolog, *replay_redirect;
 	bool replay_no_stall;
 	uint64_t replay_scale, replay_time_scale, replay_align;
+	uint32_t replay_skip; /* a bit per enum trace_op */
 	uint32_t zonemode; /* 0 none, 1 strided, 2 zbd */
 	struct fio_amount zoneskip;
 	uint64_t zonesize, zonerange;

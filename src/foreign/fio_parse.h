@@ -18,6 +18,7 @@ int fio_take_sync(struct fio_setting *s);
 int fio_take_startdelay(struct fio_setting *s);
 int fio_take_flow(struct fio_setting *s);
 int fio_take_steadystate(struct fio_setting *s);
+int fio_take_replay_skip(struct fio_setting *s);
 int fio_take_pattern(struct fio_setting *s);
 int fio_take_verify(struct fio_setting *s);
 int fio_take_cpus(struct fio_setting *s);

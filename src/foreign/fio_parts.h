@@ -50,6 +50,7 @@ struct fio_builder {
 	size_t place_count;
 	uint32_t thread_count;
 	uint32_t unknown_count; /* options of no known name */
+	uint32_t unread_count;	/* jobs with a log that is not looked at now */
 };
 
 /* A problem or note of a job, at the place of the option by its row's name ("" = the section). */
@@ -60,6 +61,17 @@ void fio_note(struct fio_builder *b, const struct fio_job_section *job, const ch
 /* Without a place: a point on which all of tare differs. */
 void fio_note_all(struct fio_builder *b, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The log that a clone replays, and the places its recorded names stand for. */
+struct fio_replay {
+	char *file;		   /* owned */
+	const struct trace *trace; /* borrowed */
+	struct fio_replay_place {
+		char *path;	     /* owned */
+		struct text streams; /* all names that go there, comma between */
+	} *places;		     /* owned */
+	size_t place_count;
+};
 
 /* One clone of a job on its way into the plan. */
 struct fio_clone {
@@ -75,7 +87,10 @@ struct fio_clone {
 	bool ours;	       /* an unnamed test file */
 	bool shared;	       /* an earlier job named the same */
 	uint64_t file_count;
+	char file_name[4096]; /* the first of them, as fio would call it */
 	uint64_t offset_bytes, range_bytes; /* range 0 = the rest, not known */
+	const struct fio_replay *replay;    /* NULL = its requests are drawn */
+	size_t replay_index;		    /* of the place */
 	struct workload *workload;
 };
 
@@ -87,3 +102,15 @@ void fio_set_engine(struct fio_clone *clone);  /* engine, depth, durability, CPU
 void fio_set_pace(struct fio_clone *clone);
 void fio_set_data(struct fio_clone *clone); /* data and verify */
 void fio_set_labels(struct fio_clone *clone);
+
+/* read_iolog: false with a problem, or where the log is not looked at. */
+bool fio_replay_find(struct fio_clone *clone, struct fio_replay *ret);
+void fio_replay_done(struct fio_replay *replay);
+void fio_set_replay(struct fio_clone *clone); /* what the log says, in place of pattern and files */
+
+/* Of "a:b:c" the index-th, counted round; '\:' is a colon in a name. */
+void fio_pick_name(const char *list, uint32_t index, struct text *ret);
+/* The path that a recorded name stands for: of a map, or of the job's own files; false: none. */
+bool fio_files_resolve(const struct fio_clone *clone, const char *name, struct text *ret);
+/* The target at such a path, of which the log uses as much as the workload's size. */
+void fio_files_use(struct fio_clone *clone, const char *path);

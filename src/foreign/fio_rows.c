@@ -234,7 +234,7 @@ const struct fio_row fio_rows[] = {
 	{ "replay_scale", NULL, INT(replay_scale, 1, UINT32_MAX) },
 	{ "replay_time_scale", NULL, INT(replay_time_scale, 1, UINT32_MAX) },
 	{ "replay_align", NULL, .type = FIO_BYTES, ON(replay_align) },
-	{ "replay_skip", NULL, REFUSED("cut the trace itself", NULL) },
+	{ "replay_skip", NULL, CUSTOM(fio_take_replay_skip) },
 	{ "merge_blktrace_file", NULL, REFUSED("merge them with blkparse", NULL) },
 	{ "merge_blktrace_scalars", NULL, REFUSED("merge them with blkparse", NULL) },
 	{ "merge_blktrace_iters", NULL, REFUSED("merge them with blkparse", NULL) },

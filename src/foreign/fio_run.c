@@ -71,6 +71,8 @@ void fio_set_amount(struct fio_clone *clone)
 	w->runtime_ns = o->runtime_ns;
 	w->ramp_ns = o->ramp_ns;
 	set_delay(clone);
+	if (clone->replay)
+		return; /* as much as the log has */
 	if (o->time_based) {
 		if (!o->runtime_ns)
 			fio_problem(clone->b, clone->job, "time_based", "needs runtime");
@@ -448,10 +450,4 @@ void fio_set_pace(struct fio_clone *clone)
 	w->flow_id = o->flow ? (uint32_t)o->flow_id : 0;
 	set_max_latency(clone);
 	set_search(clone);
-	if (o->read_iolog)
-		fio_problem(clone->b, clone->job, "read_iolog",
-			    "is not supported in a job; tare replay plays traces");
-	if (o->write_iolog)
-		fio_problem(clone->b, clone->job, "write_iolog",
-			    "is not supported in a job; tare record records traces");
 }

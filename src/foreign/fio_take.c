@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "foreign/fio_parse.h"
+#include "model/trace.h"
 #include "model/workload_values.h"
 
 static char *copy_of(const char *text)
@@ -405,6 +406,34 @@ int fio_take_steadystate(struct fio_setting *s)
 		s->err, -EINVAL,
 		"'%.64s' is not one of iops:LIMIT, iops_slope:LIMIT, bw:LIMIT, bw_slope:LIMIT",
 		s->value);
+}
+
+/* "read,trim" */
+int fio_take_replay_skip(struct fio_setting *s)
+{
+	static const struct {
+		const char *name;
+		enum trace_op op;
+	} ops[] = { { "read", TRACE_READ }, { "write", TRACE_WRITE },
+		    { "trim", TRACE_TRIM }, { "sync", TRACE_FLUSH } };
+	uint32_t bits = 0;
+
+	for (const char *at = s->value; *at; at += *at == ',') {
+		const size_t length = strcspn(at, ",");
+		size_t i = 0;
+
+		while (i < ARRAY_COUNT(ops) && (strlen(ops[i].name) != length ||
+						strncmp(ops[i].name, at, length) != 0))
+			i++;
+		if (i == ARRAY_COUNT(ops))
+			return err_set(s->err, -EINVAL,
+				       "'%.64s' is not a list of read, write, trim, sync",
+				       s->value);
+		bits |= 1u << ops[i].op;
+		at += length;
+	}
+	s->options->replay_skip = bits;
+	return 0;
 }
 
 /* A text in quotes, 0x and digits, a decimal number, or a file in single quotes. */

@@ -267,34 +267,61 @@ static bool ends_group(struct fio_builder *b, const struct fio_job_section *job)
 	return true;
 }
 
-static void add_clone(struct fio_builder *b, const struct fio_job_section *job, uint32_t index,
-		      bool together)
+static void add_phase(struct fio_clone *clone, bool together)
 {
+	const struct fio_job_section *job = clone->job;
+	struct fio_builder *b = clone->b;
 	struct phase *phase = plan_add(&b->t->plan, PHASE_MEASURE);
-	struct fio_clone clone = {
-		.b = b,
-		.job = job,
-		.index = index,
-		.thread_number = ++b->thread_count,
-		.workload = &phase->workload,
-	};
 	struct err err;
 
+	clone->workload = &phase->workload;
 	phase->together = together;
 	phase->ends_group = ends_group(b, job);
 	snprintf(phase->workload.name, sizeof(phase->workload.name), "%s", job->section->name);
-	fio_set_pattern(&clone);
-	fio_files_find(&clone);
-	phase->target_index = clone.target_index;
-	fio_set_amount(&clone);
-	fio_set_engine(&clone);
-	fio_set_pace(&clone);
-	fio_set_data(&clone);
-	fio_set_labels(&clone);
+	if (clone->replay) {
+		fio_set_replay(clone);
+	} else {
+		fio_set_pattern(clone);
+		fio_files_find(clone);
+	}
+	phase->target_index = clone->target_index;
+	fio_set_amount(clone);
+	fio_set_engine(clone);
+	fio_set_pace(clone);
+	fio_set_data(clone);
+	fio_set_labels(clone);
 	if (b->words.readonly && workload_writes(&phase->workload))
 		fio_problem(b, job, "rw", "writes, and --readonly is given");
 	if (!b->t->problems.count && workload_check(&phase->workload, &err) < 0)
 		fio_problem(b, job, "", "%s", err.text);
+}
+
+/* One phase, or one for each target of what it replays. */
+static void add_clone(struct fio_builder *b, const struct fio_job_section *job, uint32_t index,
+		      bool together)
+{
+	const struct fio_clone fresh = {
+		.b = b,
+		.job = job,
+		.index = index,
+		.thread_number = ++b->thread_count,
+	};
+	struct fio_clone clone = fresh;
+	struct fio_replay replay;
+
+	if (!job->options.read_iolog) {
+		add_phase(&clone, together);
+		return;
+	}
+	if (fio_replay_find(&clone, &replay)) {
+		for (size_t i = 0; i < replay.place_count; i++) {
+			clone = fresh;
+			clone.replay = &replay;
+			clone.replay_index = i;
+			add_phase(&clone, together || i > 0);
+		}
+	}
+	fio_replay_done(&replay);
 }
 
 static void make_plan(struct fio_builder *b)
@@ -333,7 +360,7 @@ static void make_plan(struct fio_builder *b)
 				break;
 		}
 	}
-	if (!b->t->plan.phase_count && !b->t->problems.count)
+	if (!b->t->plan.phase_count && !b->t->problems.count && !b->unread_count)
 		fio_remark(&b->t->problems, NULL, "no job is left that does I/O");
 }
 

@@ -35,8 +35,10 @@ static void put_file_line(FILE *file, uint64_t time_us, const char *name, const 
 
 static bool is_first_of_its_name(const struct trace_output *o, size_t i)
 {
+	if (!o->names[i])
+		return false;
 	for (size_t k = 0; k < i; k++)
-		if (strcmp(o->names[k], o->names[i]) == 0)
+		if (o->names[k] && strcmp(o->names[k], o->names[i]) == 0)
 			return false;
 	return true;
 }
@@ -95,16 +97,18 @@ int trace_write_recording(const struct recording *recording, const struct trace_
 	static const char *const words[OP_KINDS] = { "read", "write", "trim", "sync" };
 	const struct recorded_io *io;
 	struct recording_cursor sorted;
-	uint64_t zero_ns = 0, end_ns = 0;
+	uint64_t zero_ns = UINT64_MAX, end_ns = 0;
 	int r = recording_sort(recording, RECORDED_BY_SUBMIT, &sorted, err);
 
 	if (r < 0)
 		return r;
-	io = cursor_peek(&sorted.cursor);
-	zero_ns = io ? io->submit_ns : 0;
 	put_heads(o);
 	while ((io = cursor_next(&sorted.cursor))) {
 		assert(io->measurement_index < o->name_count && io->op < OP_KINDS);
+		if (!o->names[io->measurement_index])
+			continue;
+		if (zero_ns == UINT64_MAX)
+			zero_ns = io->submit_ns;
 		end_ns = io->submit_ns - zero_ns;
 		put_line(o, &(struct line){
 				    .time_ns = end_ns,

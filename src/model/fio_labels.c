@@ -46,6 +46,8 @@ void fio_labels_done(struct fio_labels *labels)
 		free(job->write_bw_log);
 		free(job->write_iops_log);
 		free(job->write_lat_log);
+		free(job->write_iolog);
+		free(job->iolog_name);
 		free(job->steadystate_text);
 		options_done(&job->options);
 	}

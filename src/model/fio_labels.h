@@ -38,6 +38,8 @@ struct fio_job {
 	bool continue_on_error;
 	uint32_t kb_base, unit_base;	/* 1024 or 1000; 0, 1 (bits) or 8 */
 	char *write_bw_log, *write_iops_log, *write_lat_log;	/* owned prefixes; NULL = none */
+	char *write_iolog;		/* owned; the file that takes its requests; NULL = none */
+	char *iolog_name;		/* owned; what its target is called there */
 	uint64_t log_avg_ms;
 	bool per_job_logs;
 	bool log_offset;
