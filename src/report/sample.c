@@ -320,6 +320,9 @@ void sample_open_loop(struct result *ret)
 	m->depth_found = 11;
 	m->workload.latency_target_ns = 500 * MILLISECOND_NS;
 	m->workload.latency_ppm = 999000;
+	SET(m->workload.steadystate, "iops:10%%");
+	m->workload.steady_window_ns = 5 * SECOND_NS;
+	m->steady = true;
 	m->transaction_ns = 8600 * 71000ull;
 	m->transaction_ns_max = 900000;
 	m->depth_mean = 3.25;
