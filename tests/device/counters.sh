@@ -5,9 +5,9 @@
 plan 12
 need_loop
 
-loop=$(make_loop 512M)
+loop=$(make_loop 128M)
 name=${loop#/dev/}
-dd if=/dev/urandom of="$loop" bs=1M count=512 oflag=direct status=none
+dd if=/dev/urandom of="$loop" bs=1M count=128 oflag=direct status=none
 
 # fields of /sys/block/X/stat: 1 reads, 3 sectors read, 5 writes, 7 sectors written
 counters()
@@ -37,7 +37,7 @@ for engine in io_uring libaio sync; do
 		[ $kind = write ] && consent=--erase-data=$name
 		before=$(counters)
 		check "$engine random 4 KiB ${kind}s run" exits 0 "$TARE" run --rw rand$kind --bs 4k \
-			--iodepth 8 --ioengine $engine --io-size 256m $consent --json "$loop"
+			--iodepth 8 --ioengine $engine --io-size 128m $consent --json "$loop"
 		check "$engine ${kind}s agree with the kernel" agrees "$WORK/out" $kind "$before" "$(counters)"
 	done
 done
