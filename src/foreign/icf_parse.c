@@ -480,21 +480,16 @@ static int worker_type(struct reader *r, struct icf_worker *w)
 static int worker(struct reader *r, struct icf_manager *manager)
 {
 	struct icf_worker *w;
-	bool empty;
-	int rc = reader_data(r, &empty);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	manager->workers = reader_grow(manager->workers, manager->worker_count, sizeof(*manager->workers));
+	manager->workers = reader_grow(manager->workers, manager->worker_count,
+				       sizeof(*manager->workers));
 	w = &manager->workers[manager->worker_count++];
 	w->outstanding_count = 1;
 	w->transactions_per_connection = 1;
 	w->line = r->line;
 	snprintf(w->type, sizeof(w->type), "DISK");
-	if (!empty)
-		rc = reader_name(r, r->current, w->name);
-	if (rc == 0 && !empty)
-		rc = reader_next(r);
+	rc = reader_free_text(r, w->name, sizeof(w->name));
 	while (rc == 0 && !r->is_done && !reader_is_key(r, "end worker")) {
 		if (reader_is_key(r, "Worker type"))
 			rc = worker_type(r, w);
