@@ -37,7 +37,7 @@ for engine in io_uring libaio sync; do
 		[ $kind = write ] && consent=--erase-data=$name
 		before=$(counters)
 		check "$engine random 4 KiB ${kind}s run" exits 0 "$TARE" run --rw rand$kind --bs 4k \
-			--iodepth 8 --ioengine $engine --io-size 128m $consent --json "$loop"
+			--iodepth 8 --ioengine $engine --io-size 256m $consent --json "$loop"
 		check "$engine ${kind}s agree with the kernel" agrees "$WORK/out" $kind "$before" "$(counters)"
 	done
 done
