@@ -224,5 +224,8 @@ int reader_free_text(struct reader *r, char *ret, size_t ret_bytes)
 	if (strlen(r->current) >= ret_bytes)
 		reader_warn(r, "cut to %zu bytes", ret_bytes - 1);
 	snprintf(ret, ret_bytes, "%.*s", (int)ret_bytes - 1, r->current);
+	/* Where it was cut there may be a blank, which would not be read back. */
+	for (size_t length = strlen(ret); length && isspace((unsigned char)ret[length - 1]); length--)
+		ret[length - 1] = '\0';
 	return reader_next(r);
 }

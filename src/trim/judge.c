@@ -444,6 +444,10 @@ static bool not_tried(struct trim_report *report)
 
 	if (was_tried(report))
 		return false;
+	if (why && strcmp(why->code, "guards-written") == 0) {
+		judge_say(report, "cannot-tell", "NOT_KEPT", "%s", why->text);
+		return true;
+	}
 	judge_say(report, "cannot-tell", "NOT_TRIED",
 		  "every layer says that it takes discards; none was sent, so that nothing is "
 		  "proven");

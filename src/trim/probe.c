@@ -59,6 +59,7 @@ static const struct part {
 } parts[] = {
 	{ "making room", probe_begin, false },
 	{ "writing test data", probe_write_all, false },
+	{ "reading the guards", probe_kept, false },
 	{ "finding where it lies", probe_map, false },
 	{ "proving that it lies there", probe_prove, false },
 	{ "waiting for quiet counters", probe_watch, false },

@@ -20,7 +20,7 @@
  *
  * Codes of the evidence, in the order in which they come:
  *	consent, test-file, extents, mapping-proven, counters-quiet, kernel-log, first-discard,
- *	punch-hole, online-discard, fitrim, discard, read-back, delivered, space, guards
+ *	guards-written, punch-hole, online-discard, fitrim, discard, read-back, delivered, space, guards
  *
  * Threads: one. Files and devices opened are closed at the end; an unnamed file needs no reaping,
  * and a name that had to be given is noted for the next start (target/testfile.h).

@@ -345,6 +345,24 @@ static void tell_changed(struct probe *p, const struct stretch *guard)
 			 where, trim_content_names[content]);
 }
 
+int probe_kept(struct probe *p, struct err *err)
+{
+	(void)err;
+	for (uint32_t i = 0; i < p->spread.count; i++) {
+		const struct stretch *stretch = &p->spread.stretches[i];
+		char text[UNITS_TEXT_BYTES];
+
+		if (!stretch->guard || !is_changed(p, stretch))
+			continue;
+		probe_say(p, RUNG_NONE, "guards-written", false,
+			  "a guard of %s does not read back as it was written, before anything was "
+			  "discarded: nothing can be told from what this drive returns",
+			  units_format_size((double)stretch->bytes, text));
+		return PROBE_END;
+	}
+	return 0;
+}
+
 int probe_guards(struct probe *p, struct err *err)
 {
 	struct trim_report *report = p->report;

@@ -83,4 +83,6 @@ int probe_rest(struct probe *p, struct err *err);
 int probe_delivered(struct probe *p, struct err *err);
 int probe_read_back(struct probe *p, struct err *err);
 int probe_space(struct probe *p, struct err *err);
+/* Before anything is freed: what does not come back then says nothing later. */
+int probe_kept(struct probe *p, struct err *err);
 int probe_guards(struct probe *p, struct err *err);

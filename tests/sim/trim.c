@@ -137,6 +137,16 @@ static void a_damaged_neighbour_is_dangerous(void)
 	CHECK_EQ(trim_exit_code(&report, false), 7);
 }
 
+/* Guards that never came back say nothing of the discard. */
+static void a_drive_that_keeps_nothing_is_not_dangerous(void)
+{
+	CHECK_EQ(probe(DRIVE "content=off", 4), 0);
+	CHECK(!report.guards_changed);
+	CHECK(!find("guards-written")->ok);
+	CHECK_STR(report.verdict.code, "cannot-tell");
+	CHECK_STR(report.verdict.reason, "NOT_KEPT");
+}
+
 /*
  * Drives of all kinds and seeds: of every five one damages its neighbours, and only those are
  * told. One that lets old data be read until it is cleaned away shows no damage before that, and
@@ -204,4 +214,4 @@ static void no_other_drive_is_called_dangerous(void)
 
 TESTS(TEST(every_behaviour_is_seen_as_it_is), TEST(a_late_discard_is_waited_for),
       TEST(the_smallest_size_with_an_effect_is_found), TEST(a_drive_without_discard_is_told_so),
-      TEST(a_damaged_neighbour_is_dangerous), TEST(no_other_drive_is_called_dangerous))
+      TEST(a_damaged_neighbour_is_dangerous), TEST(a_drive_that_keeps_nothing_is_not_dangerous), TEST(no_other_drive_is_called_dangerous))
