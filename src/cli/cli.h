@@ -197,5 +197,8 @@ int invocation_fail(const struct invocation *inv, int exit_code, const struct er
 /* Results on stdout, flushed: EXIT_DONE, or EXIT_INTERNAL when stdout cannot take them. */
 int print_text(const struct invocation *inv, const struct text *text);
 
+/* A plan as YAML: what a command line in another tool's language amounts to. */
+int print_plan(const struct invocation *inv, const struct plan *plan);
+
 /* As print_text, of what is text by nature: "help", "plan", "script"; a document with --json. */
 int print_words(const struct invocation *inv, const char *kind, const struct text *words);

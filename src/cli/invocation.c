@@ -84,6 +84,17 @@ int print_words(const struct invocation *inv, const char *kind, const struct tex
 	return exit_code;
 }
 
+int print_plan(const struct invocation *inv, const struct plan *plan)
+{
+	struct text text = TEXT_INIT;
+	int exit_code;
+
+	plan_print(plan, &text);
+	exit_code = print_words(inv, "plan", &text);
+	text_done(&text);
+	return exit_code;
+}
+
 int invocation_fail(const struct invocation *inv, int exit_code, const struct err *err)
 {
 	struct text text = TEXT_INIT;

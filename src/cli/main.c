@@ -8,18 +8,15 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 
-static int print_plan(const struct invocation *inv)
+static int print_own_plan(const struct invocation *inv)
 {
-	struct text text = TEXT_INIT;
 	struct plan plan;
 	struct err err;
 	int exit_code;
 
 	if (invocation_plan(inv, &plan, &err) < 0)
 		return invocation_fail(inv, EXIT_USAGE, &err);
-	plan_print(&plan, &text);
-	exit_code = print_words(inv, "plan", &text);
-	text_done(&text);
+	exit_code = print_plan(inv, &plan);
 	plan_done(&plan);
 	return exit_code;
 }
@@ -66,6 +63,6 @@ int main(int argc, char **argv)
 	if (inv.help)
 		return print_help(&inv);
 	if (inv.print_plan && inv.verb->positional != POSITIONAL_FOREIGN)
-		return print_plan(&inv);
+		return print_own_plan(&inv);
 	return inv.verb->run(&inv);
 }

@@ -39,17 +39,6 @@ static int fail_problems(const struct invocation *inv, const struct fio_translat
 	return args_fail(inv, &problems);
 }
 
-static int print_plan(const struct invocation *inv, const struct plan *plan)
-{
-	struct text text = TEXT_INIT;
-	int exit_code;
-
-	plan_print(plan, &text);
-	exit_code = print_words(inv, "plan", &text);
-	text_done(&text);
-	return exit_code;
-}
-
 /* fio's own lists, of what tare makes of them. */
 static int describe(const struct invocation *inv, const struct fio_translation *t)
 {

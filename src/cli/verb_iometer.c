@@ -170,17 +170,6 @@ static int list(const struct invocation *inv, const char *file)
 	return exit_code;
 }
 
-static int print_plan(const struct invocation *inv, const struct plan *plan)
-{
-	struct text text = TEXT_INIT;
-	int exit_code;
-
-	plan_print(plan, &text);
-	exit_code = print_words(inv, "plan", &text);
-	text_done(&text);
-	return exit_code;
-}
-
 struct results {
 	const struct invocation *inv;
 	const struct iometer_labels *labels;
@@ -287,9 +276,11 @@ static int iometer_run(struct invocation *inv)
 	};
 	for (size_t i = 0; i < options.map_count; i++)
 		maps[i] = (struct iometer_map){ named[i].name, named[i].path };
-	r = load(inv, file, &icf, &err);
-	if (r == 0)
-		r = iometer_plan(&icf, &options, &plan, &labels, &err);
+	if (load(inv, file, &icf, &err) < 0) {
+		icf_done(&icf);
+		return invocation_fail(inv, EXIT_USAGE, &err);
+	}
+	r = iometer_plan(&icf, &options, &plan, &labels, &err);
 	icf_done(&icf);
 	if (r < 0)
 		return invocation_fail(inv, exit_of_refusal(r), &err);

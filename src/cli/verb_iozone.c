@@ -144,17 +144,6 @@ static int run_with_book(struct invocation *inv, const struct iozone_command *co
 	return exit_code;
 }
 
-static int print_plan(const struct invocation *inv, const struct plan *plan)
-{
-	struct text text = TEXT_INIT;
-	int exit_code;
-
-	plan_print(plan, &text);
-	exit_code = print_words(inv, "plan", &text);
-	text_done(&text);
-	return exit_code;
-}
-
 static int print_answer(const struct invocation *inv, bool help)
 {
 	struct text text = TEXT_INIT;

@@ -177,17 +177,6 @@ static int make_plan(struct invocation *inv, const struct trace *trace, struct p
 	return r;
 }
 
-static int print_plan(const struct invocation *inv, const struct plan *plan)
-{
-	struct text text = TEXT_INIT;
-	int exit_code;
-
-	plan_print(plan, &text);
-	exit_code = print_words(inv, "plan", &text);
-	text_done(&text);
-	return exit_code;
-}
-
 /* Without a target: what is in the trace is all that is asked. */
 static int print_trace(const struct invocation *inv, const struct trace *trace,
 		       const struct trace_report *report)
