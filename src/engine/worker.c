@@ -13,7 +13,7 @@
 #define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until others of the flow are looked at again */
 #define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
 #define INLINE_STREAK 8
-#define STANDSTILL_COUNT (1u << 22)
+#define STANDSTILL_COUNT (1u << 24)
 
 static inline bool stop_raised(const struct work *work)
 {
