@@ -34,7 +34,7 @@ static struct {
 	void (*wrote)(const struct io *io);	/* after a write reached bytes: may damage it */
 	struct fake_log log[FAKE_LOG];
 	_Atomic uint64_t count;		/* of requests */
-	uint32_t flying_max;
+	_Atomic uint32_t flying_max;	/* several jobs' queues look at it */
 } fake;
 
 struct fake_queue {

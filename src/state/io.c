@@ -261,6 +261,10 @@ static bool read_discards(struct work *work, uint64_t *ret)
 	return true;
 }
 
+/* Looks of a tenth of a second: so many alike are the end, so many are enough. */
+#define METER_QUIET 5
+#define METER_LOOKS 100
+
 void discard_meter_begin(struct work *work, struct discard_meter *ret)
 {
 	struct target *target = work->state->target;
@@ -278,6 +282,7 @@ void discard_meter_end(struct work *work, const struct discard_meter *before)
 {
 	struct target *target = work->state->target;
 	uint64_t last, now = before->bytes;
+	int quiet_count = 0;
 
 	if (!before->known)
 		return;
@@ -289,13 +294,15 @@ void discard_meter_end(struct work *work, const struct discard_meter *before)
 		work->ret->discard_sent_bytes += bytes > 0 ? (uint64_t)bytes : 0;
 		return;
 	}
-	/* File systems send the rest after the call has returned: XFS, ext4 at its commit. */
-	for (int i = 0; i < 30; i++) {
+	/*
+	 * File systems send the rest after the call has returned: XFS, ext4 at its commit. On a busy
+	 * machine a tenth of a second without one is no end.
+	 */
+	for (int i = 0; i < METER_LOOKS && quiet_count < METER_QUIET; i++) {
 		last = now;
 		if (!read_discards(work, &now))
 			break;
-		if (i > 2 && now == last)
-			break;
+		quiet_count = i > 0 && now == last ? quiet_count + 1 : 0;
 		clock_sleep_until(work->state->clock,
 				  clock_now_ns(work->state->clock) + 100 * MILLISECOND_NS, NULL);
 	}

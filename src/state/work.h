@@ -83,7 +83,7 @@ struct discard_meter {
 	uint64_t bytes;
 };
 void discard_meter_begin(struct work *work, struct discard_meter *ret);
-/* Waits for the counters to rest (3 s at most), then notes what was sent since begin. */
+/* Waits until the counters rest for half a second (10 s at most), then notes what was sent since begin. */
 void discard_meter_end(struct work *work, const struct discard_meter *before);
 
 /* --- samples.c: a look at what a target holds, before and after ---------------------- */
