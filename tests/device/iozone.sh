@@ -63,6 +63,7 @@ written()
 {
 	awk '{ printf "%.0f\n", $7 * 512 }' "/sys/block/${loop#/dev/}/stat"
 }
+sync -f .
 before=$(written)
 check 'a document' exits 0 "$TARE" iozone --json -s 4m -r 64k -f t
 after=$(written)
