@@ -119,7 +119,7 @@ void map_block_close(struct map *m, uint32_t block);
 bool map_collect(struct map *m, uint32_t block, enum stream to);
 void map_read_for_copy(struct map *m, uint32_t slot);
 uint32_t gc_pick(struct map *m);		/* NO_BLOCK if no block is closed */
-void gc_refresh_group(struct map *m, uint32_t block);
+void gc_hold(struct map *m, uint32_t block);	/* HELD: no candidate any more */
 void map_hybrid_write(struct map *m, uint32_t unit, uint32_t run_units);
 void map_block_write(struct map *m, uint32_t unit);
 void map_log_unmapped(struct map *m, uint32_t unit, uint32_t block);
