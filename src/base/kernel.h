@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+_Static_assert(sizeof(long) == 8, "offsets are passed in one argument");
+
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #include <errno.h>
 #endif

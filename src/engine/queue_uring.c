@@ -401,6 +401,35 @@ static int uring_reap(struct queue *queue, struct io_done *done, uint32_t min_co
 	return (int)take(q, done, max_count);
 }
 
+static int uring_one(struct queue *queue, const struct io *io, struct io_done *done)
+{
+	struct queue_uring *q = (struct queue_uring *)queue;
+	struct io_uring_sq *sq = &q->ring.sq;
+	const struct io_uring_cqe *cqe;
+	unsigned head;
+
+	assert(q->open_count == 0);
+	if (!q->completes_inline || is_local(q, io)) {
+		uring_push(queue, io, 1);
+		return uring_reap(queue, done, 1, 1, NEVER_NS);
+	}
+	prepare(q, fd_of(q, io), &sq->sqes[sq->sqe_tail++ & sq->ring_mask], io);
+	q->pending_count = 1;
+	enter_with(q, 0, 0, NULL);
+	if (q->pending_count > 0 || ready(q) == 0) {
+		q->completes_inline = false;
+		q->open_count = 1;
+		return uring_reap(queue, done, 1, 1, NEVER_NS);
+	}
+	head = *q->ring.cq.khead;
+	cqe = &q->ring.cq.cqes[head & q->ring.cq.ring_mask];
+	done->tag = (uint32_t)cqe->user_data;
+	done->result = cqe->res;
+	done->done_ns = 0;
+	__atomic_store_n(q->ring.cq.khead, head + 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
 const struct queue_ops queue_uring = {
 	.name = "io_uring",
 	.help = "Linux's ring of requests; the fastest, any depth",
@@ -408,4 +437,5 @@ const struct queue_ops queue_uring = {
 	.close = uring_close,
 	.push = uring_push,
 	.reap = uring_reap,
+	.one = uring_one,
 };
