@@ -17,6 +17,9 @@
 
 enum trim_answer { TRIM_UNKNOWN, TRIM_NO, TRIM_YES };
 
+/* The drive's own command for a discard. */
+enum trim_direct { DIRECT_NONE, DIRECT_NVME, DIRECT_UNMAP, DIRECT_ATA };
+
 #define TRIM_LAYERS 64
 #define TRIM_TOP UINT32_MAX
 
@@ -44,6 +47,9 @@ struct trim_layer {
 	bool rotational;
 	enum trim_answer zeroes;	/* promises zeros after a discard: DRAT and RZAT, DLFEAT 1, LBPRZ */
 	bool ones;			/* promises ones instead (DLFEAT 2) */
+	/* What the drive itself announces, whatever the kernel makes of it. */
+	enum trim_direct direct;
+	uint64_t direct_max_blocks;	/* of it at once, in logical blocks; 0 = it names none */
 	/* A discard leaves as something else that the layer below counts as writes (loop on a device). */
 	bool becomes_writes;
 

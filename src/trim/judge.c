@@ -322,6 +322,7 @@ static bool blocked(struct trim_report *report)
 			  layer->name, layer->kind, layer->why);
 		add_half_open(report, i);
 		add_below(report, i);
+		judge_asked(report);
 		if (!report->verdict.remedy[0])
 			judge_remedy(report, "none that tare knows of: another device, or another "
 					     "way to attach it");
@@ -359,11 +360,14 @@ static void say_fails(struct trim_report *report, const struct trim_evidence *ev
 		layer = trim_report_layer(report, refused ? "" : report->device);
 	if (!layer)
 		layer = &report->layers[0];
+	if (judge_kernel(report, "fails"))
+		return;
 	judge_blame(report, layer);
 	judge_say(report, "blocked", "FAILS",
 		  "advertised, but the command fails at %s: %s", layer->name,
 		  evidence->text[0] ? evidence->text : strerror(-evidence->error));
 	judge_fails_remedy(report, layer, evidence->error);
+	judge_asked(report);
 }
 
 static bool failed(struct trim_report *report)

@@ -30,6 +30,59 @@ void judge_fails_remedy(struct trim_report *report, const struct trim_layer *lay
 			     layer->name);
 }
 
+/* --- the drive itself --------------------------------------------------------------------- */
+
+void judge_asked(struct trim_report *report)
+{
+	const struct trim_evidence *asked = judge_last(report, "asked-directly");
+
+	if (!asked)
+		return;
+	if (asked->ok) {
+		judge_more(report, "; the drive itself does it when it is asked directly");
+	} else if (asked->error) {
+		judge_more(report, "; and the drive itself refuses it when it is asked directly");
+		judge_remedy(report, "none by a setting: the drive refuses its own command (%.200s)",
+			     asked->text);
+	} else {
+		judge_more(report, "; and asked directly the drive says yes, and the old data stays");
+	}
+}
+
+/* What lies between the kernel and a drive that takes this command, and how it is got around. */
+static void kernel_remedy(struct trim_report *report, const struct trim_layer *layer)
+{
+	const char *name = layer->name;
+
+	if (layer->direct == DIRECT_UNMAP)
+		judge_remedy(report, "echo unmap > /sys/block/%s/device/scsi_disk/*/provisioning_mode"
+				     "     # the command that was seen to work\n"
+				     "dmesg | grep %s     # the one that does not", name, name);
+	else if (layer->direct == DIRECT_ATA)
+		judge_remedy(report, "dmesg | grep %s     # the command that fails\n"
+				     "# another port or adapter: what lies between translates the "
+				     "drive's command wrongly", name);
+	else
+		judge_remedy(report, "dmesg | grep %s     # the command that fails\n"
+				     "# another kernel: its driver sends what this drive does not take",
+			     name);
+}
+
+bool judge_kernel(struct trim_report *report, const char *how)
+{
+	const struct trim_evidence *asked = judge_last(report, "asked-directly");
+	const struct trim_layer *layer = trim_report_layer(report, report->device);
+
+	if (!asked || !asked->ok || !layer)
+		return false;
+	judge_blame(report, layer);
+	judge_say(report, "blocked", "KERNEL",
+		  "the drive itself discards when it is asked directly; the kernel's discard of %s "
+		  "%s", layer->name, how);
+	kernel_remedy(report, layer);
+	return true;
+}
+
 /* --- delivery ----------------------------------------------------------------------------- */
 
 static bool arrived(const struct trim_layer *layer)
@@ -173,6 +226,8 @@ static bool judge_old(struct trim_report *report, bool space_freed)
 {
 	const struct trim_evidence *behaviour = judge_last(report, "behaviour");
 
+	if (judge_kernel(report, "is accepted and changes nothing"))
+		return true;
 	if (judge_zeros_promised(report)) {
 		judge_say(report, "ignored", "OLD_DATA",
 			  "accepted without an effect: old data still reads back, though the drive "
@@ -204,6 +259,7 @@ static bool judge_old(struct trim_report *report, bool space_freed)
 	if (!report->verdict.layer[0] && strcmp(report->verdict.code, "ignored") == 0)
 		snprintf(report->verdict.layer, sizeof(report->verdict.layer), "%s",
 			 report->device);
+	judge_asked(report);
 	return true;
 }
 

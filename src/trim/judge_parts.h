@@ -26,6 +26,10 @@ void judge_remedy(struct trim_report *report, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void judge_blame(struct trim_report *report, const struct trim_layer *layer);
 
+/* What the drive said when it was asked past the kernel, behind a verdict that blames another. */
+void judge_asked(struct trim_report *report);
+/* It did what the kernel's discard did not: something between the two is in the way. */
+bool judge_kernel(struct trim_report *report, const char *how);
 /* "works" or "works-when-asked"; how it is known. */
 void judge_works(struct trim_report *report, const char *how);
 /* Against a command that is advertised and fails. */

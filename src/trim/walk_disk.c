@@ -100,6 +100,8 @@ void walk_nvme(struct walk *walk, uint32_t index)
 			 "its identify data (what reads return after a discard)");
 	if (walk_page(walk, layer->name, "nvme-ctrl", &page) == 0)
 		known = walk_parse_nvme_ctrl(&page, &facts);
+	if (known && facts.deallocates)
+		layer->direct = DIRECT_NVME;
 	walk_settle(walk, index, "", "");
 	if (layer->capable != TRIM_UNKNOWN)
 		return;

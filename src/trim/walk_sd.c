@@ -123,6 +123,24 @@ static bool is_sata(const struct sd *sd)
 	return strcmp(sd->layer->kind, "sata") == 0;
 }
 
+static bool loses_data(const struct sd *sd)
+{
+	return strstr(sd->layer->detail, "SuperSSpeed S238");
+}
+
+/* Nobody is asked for what it does not announce, or is known to do wrong. */
+static void set_direct(struct sd *sd)
+{
+	if (loses_data(sd))
+		return;
+	if (sd->have_ata && sd->ata.trim) {
+		sd->layer->direct = DIRECT_ATA;
+	} else if ((sd->have_b2 && sd->vpd.lbpu) || (sd->have_b0 && sd->vpd.unmap_blocks_max)) {
+		sd->layer->direct = DIRECT_UNMAP;
+		sd->layer->direct_max_blocks = sd->have_b0 ? sd->vpd.unmap_blocks_max : 0;
+	}
+}
+
 static void set_promise(struct sd *sd)
 {
 	if (sd->have_ata)
@@ -207,7 +225,7 @@ static void note_quirks(const struct sd *sd)
 			trim_report_note(sd->walk->report, "queued-trim", sd->layer->name,
 					 "queued TRIM of this series loses data; the kernel knows "
 					 "and sends it unqueued");
-	if (strstr(sd->layer->detail, "SuperSSpeed S238"))
+	if (loses_data(sd))
 		trim_report_warn(sd->walk->report, "trim-loses-data", sd->layer->name,
 				 "this drive is known to lose data on TRIM");
 }
@@ -313,6 +331,7 @@ void walk_sd(struct walk *walk, uint32_t index)
 	if (strcmp(sd.layer->kind, "iscsi") == 0 || strcmp(sd.layer->kind, "fc") == 0)
 		sd.layer->is_virtual = true;
 	read_pages(&sd);
+	set_direct(&sd);
 	set_promise(&sd);
 	walk_settle(walk, index, "", "");
 	if (sd.layer->capable == TRIM_YES) {
