@@ -144,7 +144,7 @@ static void a_drive_that_does_it_clears_itself_of_the_kernels_failure(void)
 	CHECK_STR(report.verdict.code, "blocked");
 	CHECK_STR(report.verdict.reason, "KERNEL");
 	CHECK_STR(report.verdict.layer, "sda");
-	CHECK(strstr(report.verdict.remedy, "echo unmap > "));
+	CHECK(strstr(report.verdict.remedy, "echo unmap | tee "));
 	make(false);
 	trim_report_add(&report, RUNG_SENT, "discard", "sda")->error = -EREMOTEIO;
 	asked(CONTENT_NOT_READ, -EIO);
