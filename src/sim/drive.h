@@ -94,9 +94,10 @@ struct map {
 int map_init(struct map *m, const struct sim_config *config, struct err *err);
 void map_done(struct map *m);
 void map_clear(struct map *m);		/* everything erased, wear kept */
+/* run_units: of the request, from here on; a long one may be placed otherwise. */
 void map_write(struct map *m, uint32_t unit, uint32_t run_units);
 void map_unmap(struct map *m, uint32_t unit);
-void map_write_many(struct map *m, const uint32_t *units, size_t count);
+void map_write_many(struct map *m, const uint32_t *units, size_t count, uint32_t run_units);
 void map_set_state(struct map *m, enum sim_state state);
 
 /* In bulk: no time, no streams, no SLC. Writes until the frontier is full: how many. */

@@ -677,7 +677,7 @@ void map_write(struct map *m, uint32_t unit, uint32_t run_units)
 		map_block_write(m, unit);
 }
 
-void map_write_many(struct map *m, const uint32_t *units, size_t count)
+void map_write_many(struct map *m, const uint32_t *units, size_t count, uint32_t run_units)
 {
 	const bool is_simple = m->config->mapping == SIM_MAPPING_PAGE && !m->flash &&
 		!m->recent_window && (m->config->slc == SIM_SLC_OFF || m->slc_paused);
@@ -688,7 +688,7 @@ void map_write_many(struct map *m, const uint32_t *units, size_t count)
 			i += bulk_write(m, units + i, count - i);
 		/* The frontier is full: this one makes room. */
 		if (i < count)
-			map_write(m, units[i++], 1);
+			map_write(m, units[i++], run_units);
 	}
 }
 
