@@ -384,11 +384,11 @@ class Machine:
             print(f"# {time.monotonic() - began:.1f} s: {done}", file=sys.stderr)
         return done
 
-    def together(self, scripts):
-        """Each in a shell of its own, all at once: what each came to, in their order."""
-        parts = "".join(f"({text}\n) >/tmp/out.{i} 2>/tmp/err.{i} </dev/null; echo $? >/tmp/code.{i}\n"
-                        .join(("{ ", "} &\n")) for i, text in enumerate(scripts))
-        self.must(parts + "wait")
+    def together(self, scripts, at_once=16):
+        """Each in a shell of its own, several at a time: what each came to, in their order."""
+        files = "".join(f"cat >/tmp/do.{i} <<'TOGETHER'\n{text}\nTOGETHER\n" for i, text in enumerate(scripts))
+        self.must(files + f"seq 0 {len(scripts) - 1} | xargs -P {at_once} -I @ sh -c "
+                  "'sh /tmp/do.@ >/tmp/out.@ 2>/tmp/err.@ </dev/null; echo $? >/tmp/code.@'")
         answers = []
         for i, text in enumerate(scripts):
             done = self.must(f"cat /tmp/code.{i} /tmp/out.{i}; cat /tmp/err.{i} >&2")
