@@ -25,6 +25,7 @@ struct checkpoint {
 	struct kept *cells; /* finished before, up to the last anchor */
 	size_t count, next;
 	bool resumed; /* and nothing was added since */
+	off_t cut;    /* where what comes next is to be written, once; -1 = at the end */
 };
 
 static int write_line(struct checkpoint *c, json_t *object, struct err *err)
@@ -174,14 +175,15 @@ static int load_line(struct checkpoint *c, const char *line, struct loading *at,
 }
 
 /*
- * Reads up to the last anchor, and cuts off what came after it. A last line without its end
- * is one that SIGKILL cut.
+ * Reads up to the last anchor; what came after it is cut off when something follows. A last line
+ * without its end is one that SIGKILL cut.
  */
 static int load(struct checkpoint *c, FILE *file, const char *identity, struct err *err)
 {
 	DEFER(defer_free) char *line = NULL;
 	struct loading at = { .line = 1 };
 	size_t room = 0;
+	ssize_t length;
 	int r;
 
 	if (getline(&line, &room, file) <= 0) {
@@ -191,13 +193,21 @@ static int load(struct checkpoint *c, FILE *file, const char *identity, struct e
 	}
 	r = check_first(c, line, identity, err);
 	at.anchor = ftello(file);
-	while (r == 0 && getline(&line, &room, file) > 0 && strchr(line, '\n'))
+	while (r == 0 && (length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n')
 		r = load_line(c, line, &at, ftello(file), err);
-	if (r < 0)
-		return r;
-	if (ftruncate(c->fd, at.anchor) < 0 || lseek(c->fd, at.anchor, SEEK_SET) < 0)
+	c->cut = at.anchor;
+	return r;
+}
+
+/* The file of a resume that is refused before it does anything stays as it is. */
+static int cut(struct checkpoint *c, struct err *err)
+{
+	if (c->cut < 0)
+		return 0;
+	if (ftruncate(c->fd, c->cut) < 0 || lseek(c->fd, c->cut, SEEK_SET) < 0)
 		return err_errno(err, -errno, "checkpoint '%s'", c->path);
-	return 0;
+	c->cut = -1;
+	return c->count ? write_line(c, json_pack("{s:b}", "resumed", 1), err) : 0;
 }
 
 static int open_old(struct checkpoint *c, const char *identity, struct err *err)
@@ -212,10 +222,7 @@ static int open_old(struct checkpoint *c, const char *identity, struct err *err)
 			       : err_errno(err, -errno, "checkpoint '%s'", c->path);
 	r = load(c, file, identity, err);
 	fclose(file);
-	if (r == 0 && c->count > 0) {
-		c->resumed = true;
-		r = write_line(c, json_pack("{s:b}", "resumed", 1), err);
-	}
+	c->resumed = c->count > 0;
 	return r;
 }
 
@@ -243,6 +250,7 @@ int checkpoint_open(struct checkpoint **ret, const char *path, const char *ident
 	if (!c)
 		return err_errno(err, -ENOMEM, "checkpoint '%s'", path);
 	snprintf(c->path, sizeof(c->path), "%s", path);
+	c->cut = -1;
 	c->fd = open(path, O_RDWR | O_CLOEXEC | (resume ? 0 : O_CREAT | O_TRUNC), 0600);
 	r = resume ? open_old(c, identity, err) : open_new(c, identity, err);
 	if (r < 0) {
@@ -289,10 +297,13 @@ bool checkpoint_take(struct checkpoint *c, const char *name, struct protocol_cel
 
 int checkpoint_add(struct checkpoint *c, const struct protocol_cell *cell, struct err *err)
 {
+	int r;
+
 	if (!c)
 		return 0;
+	r = cut(c, err);
 	c->resumed = false;
-	return write_line(c, cell_json(cell), err);
+	return r < 0 ? r : write_line(c, cell_json(cell), err);
 }
 
 bool checkpoint_has_gap(const struct checkpoint *c)
@@ -304,8 +315,11 @@ bool checkpoint_has_gap(const struct checkpoint *c)
 
 int checkpoint_anchor(struct checkpoint *c, struct err *err)
 {
+	int r;
+
 	/* While taking, the anchors are in the file already. */
 	if (!c || c->next < c->count)
 		return 0;
-	return write_line(c, json_pack("{s:b}", "anchor", 1), err);
+	r = cut(c, err);
+	return r < 0 ? r : write_line(c, json_pack("{s:b}", "anchor", 1), err);
 }

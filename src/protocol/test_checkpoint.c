@@ -190,7 +190,7 @@ static void another_version_is_refused(void)
 /* In the middle, where nothing that SIGKILL cuts can be; it stays for whoever wants to look. */
 static void a_spoilt_line_is_refused_by_its_number(void)
 {
-	static const char *const lines[] = { "garbage", "{}", "{\"cell\":\"x\"}", "7" };
+	static const char *const lines[] = { "garbage", "{}", "{\"cell\":\"x\"}", "7", "" };
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct checkpoint *c;
@@ -202,7 +202,10 @@ static void a_spoilt_line_is_refused_by_its_number(void)
 		add(c, "a", 1);
 		checkpoint_close(c);
 		file = fopen(path, "a");
-		fprintf(file, "%s\n{\"anchor\":true}\n", lines[i]);
+		/* "": zeros, as a power cut leaves them. */
+		fputs(lines[i], file);
+		fwrite("\0\0", 1, lines[i][0] ? 0 : 2, file);
+		fputs("\n{\"anchor\":true}\n", file);
 		fclose(file);
 		CHECK_EQ(checkpoint_open(&c, path, "one", true, &err), -ESTALE);
 		CHECK(strstr(err.text, "is not readable in line 3") != NULL);
