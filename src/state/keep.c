@@ -14,25 +14,24 @@
 #include "base/text.h"
 #include "target/stack.h"
 
-/* Namespaces of one drive share its serial number: " n1", which stays while "nvme0" does not. */
-static const char *namespace_of(const char *device, char ret[STACK_NAME_BYTES + 1])
+/* Namespaces of one drive share its serial number: "n1", which stays while "nvme0" does not. */
+static const char *namespace_of(const char *device)
 {
-	const char *last = strncmp(device, "nvme", 4) == 0 ? strrchr(device + 1, 'n') : NULL;
-
-	snprintf(ret, STACK_NAME_BYTES + 1, last ? " %s" : "", last);
-	return ret;
+	return strncmp(device, "nvme", 4) == 0 ? strrchr(device + 1, 'n') : NULL;
 }
 
 static void add_drive(const struct target_info *info, const struct target_layer *drive,
 		      struct text *ret)
 {
-	char namespace[STACK_NAME_BYTES + 1];
+	const char *namespace = namespace_of(drive->name);
 
-	if (info->serial[0])
-		text_add(ret, "%s%s%s%s", info->model, info->model[0] ? " " : "", info->serial,
-			 namespace_of(drive->name, namespace));
-	else
+	if (!info->serial[0]) {
 		text_add(ret, "%s", drive->detail[0] ? drive->detail : drive->name);
+		return;
+	}
+	text_add(ret, "%s%s%s", info->model, info->model[0] ? " " : "", info->serial);
+	if (namespace)
+		text_add(ret, " %s", namespace);
 }
 
 static void add_layer(const struct target_info *info, const struct target_layer *layer,
