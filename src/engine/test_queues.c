@@ -88,12 +88,17 @@ static struct io request(enum io_kind kind, uint32_t tag)
 static void exchange(const struct io *ios, uint32_t count, int32_t *results)
 {
 	struct io_done done[DEPTH];
-	uint32_t reaped = 0;
+	uint32_t reaped = 0, empty_count = 0;
 
 	queue->ops->push(queue, ios, count);
 	while (reaped < count) {
 		const int r = queue->ops->reap(queue, done, 1, DEPTH, NEVER_NS);
 
+		/* Nothing: a signal came, or the kernel was too busy to take them. Not for ever. */
+		if (r == 0 && ++empty_count < 1000) {
+			usleep(100);
+			continue;
+		}
 		CHECK(r >= 1);
 		if (r < 1)
 			return;
