@@ -221,6 +221,34 @@ static void speed_decides_where_old_data_says_nothing(void)
 	CHECK_STR(report.verdict.code, "sent-unproven");
 }
 
+/* Speed says nothing where use costs none; the verdict stays, and it is told why. */
+static void deep_without_a_slow_state(const char *kind, const char *words)
+{
+	struct protocol_evidence evidence = { .name = "random write: lost by use", .unit = "%",
+					      .value = 1 };
+	struct protocol_outcome outcome = { .evidence = &evidence, .evidence_count = 1 };
+
+	strcpy(outcome.verdict_code, "cannot-tell");
+	strcpy(outcome.verdict_text, "Nothing was lost");
+	make(false);
+	strcpy(report.layers[0].kind, kind);
+	trim_deep_judge(&report, &outcome);
+	CHECK_EQ(judged(false), 0);
+	CHECK_STR(report.verdict.code, "works");
+	CHECK_EQ(report.rung, RUNG_EFFECT);
+	CHECK_STR(report.evidence[1].code, "deep");
+	CHECK(!report.evidence[1].ok);
+	CHECK(strstr(report.evidence[1].text, "cannot tell by speed"));
+	CHECK(strstr(report.evidence[1].text, words));
+}
+
+static void what_has_no_slow_state_is_told_as_such(void)
+{
+	deep_without_a_slow_state("loop", "sda (loop) is no drive");
+	deep_without_a_slow_state("memory", "is no drive");
+	deep_without_a_slow_state("sata", "a larger --size");
+}
+
 TESTS(TEST(a_virtual_drive_is_accepted_only_when_asked), TEST(danger_comes_before_all_else),
       TEST(an_interrupted_one_exits_as_such), TEST(the_last_look_counts),
       TEST(errors_are_told_apart),
@@ -228,4 +256,5 @@ TESTS(TEST(a_virtual_drive_is_accepted_only_when_asked), TEST(danger_comes_befor
       TEST(a_drive_that_does_it_is_not_called_deaf),
       TEST(a_setting_is_no_remedy_where_the_drive_refuses),
       TEST(small_pieces_that_stay_are_a_lie_only_above_the_unit),
-      TEST(speed_decides_where_old_data_says_nothing))
+      TEST(speed_decides_where_old_data_says_nothing),
+      TEST(what_has_no_slow_state_is_told_as_such))
