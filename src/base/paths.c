@@ -2,12 +2,15 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/defer.h"
 
 int paths_state(char *path, size_t path_bytes, const char *name)
 {
@@ -38,4 +41,19 @@ int paths_make(const char *path)
 		*slash = '/';
 	}
 	return mkdir(part, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+int paths_sync_parent(const char *path)
+{
+	char directory[PATH_MAX];
+	char *slash;
+
+	if (snprintf(directory, sizeof(directory), "%s", path) >= (int)sizeof(directory))
+		return -ENAMETOOLONG;
+	slash = strrchr(directory, '/');
+	if (slash)
+		slash[slash == directory] = '\0';
+	DEFER(defer_close) int fd =
+		open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }

@@ -13,3 +13,6 @@ int paths_state(char *path, size_t path_bytes, const char *name);
 
 /* The directory and those above it, with mode 0700, as far as they are not there. */
 int paths_make(const char *path);
+
+/* The directory a file lies in, on the drive: its name is there after a power cut. */
+int paths_sync_parent(const char *path);

@@ -9,10 +9,10 @@
 
 #include "base/defer.h"
 #include "base/paths.h"
-#include "base/random.h"
 #include "cli/cli.h"
 #include "cli/consent.h"
 #include "cli/runner.h"
+#include "state/keep.h"
 
 /* --- the checkpoint: the plan of what is still to be done ------------------------------ */
 
@@ -24,24 +24,6 @@ struct checkpoint {
 static bool is_sim(const char *target)
 {
 	return strncmp(target, "sim:", 4) == 0;
-}
-
-/* One for each target. */
-static int checkpoint_path(const char *target, char *ret, size_t ret_bytes, struct err *err)
-{
-	DEFER(defer_free) char *real = realpath(target, NULL);
-	char directory[PATH_MAX - 64];
-	uint64_t hash = 0;
-	int r = paths_state(directory, sizeof(directory), "checkpoints");
-
-	if (r == 0)
-		r = paths_make(directory);
-	if (r < 0)
-		return err_errno(err, r, "the directory for checkpoints");
-	for (const char *c = real ? real : target; *c; c++)
-		hash = random_mix(hash ^ (uint64_t)*c);
-	snprintf(ret, ret_bytes, "%s/precondition-%016llx.yaml", directory, (unsigned long long)hash);
-	return 0;
 }
 
 /* What comes from phase first on, put in the old one's place whole or not at all. */
@@ -58,8 +40,12 @@ static int checkpoint_write(const struct checkpoint *c, size_t first)
 	plan_print(&rest, &text);
 	DEFER(defer_close) int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, text_string(&text), text.length) != (ssize_t)text.length ||
-	    fsync(fd) < 0 || rename(fresh, c->path) < 0)
+	    fsync(fd) < 0 || rename(fresh, c->path) < 0) {
 		r = -errno;
+		unlink(fresh);
+	}
+	if (r == 0)
+		r = paths_sync_parent(c->path);
 	text_done(&text);
 	return r;
 }
@@ -129,7 +115,13 @@ static int plan_of_checkpoint(const struct invocation *inv, const char *path, st
 			       inv->target);
 	if (access(path, F_OK) < 0)
 		return err_set(err, -EINVAL, "nothing was broken off on %s", inv->target);
-	return plan_load(ret, path, err);
+	if (plan_load(ret, path, err) < 0) {
+		err_wrap(err, "the checkpoint cannot be read");
+		return err_hint(err, "leave --resume out and name the steps to begin anew");
+	}
+	/* The same place, by the name it has today. */
+	memcpy(ret->target, inv->target, sizeof(ret->target));
+	return 0;
 }
 
 static int make_plan(struct invocation *inv, struct checkpoint *checkpoint, struct plan *ret,
@@ -142,7 +134,7 @@ static int make_plan(struct invocation *inv, struct checkpoint *checkpoint, stru
 		return err_hint(err, "tare precondition --steps=... DIR|FILE|DEVICE");
 	}
 	if (!is_sim(inv->target))
-		r = checkpoint_path(inv->target, checkpoint->path, sizeof(checkpoint->path), err);
+		r = keep_path("precondition", inv->target, ".yaml", checkpoint->path, err);
 	if (r == 0)
 		r = inv->resume ? plan_of_checkpoint(inv, checkpoint->path, ret, err) :
 					plan_of_steps(inv, ret, err);
@@ -173,8 +165,8 @@ static int run_precondition(struct invocation *inv)
 	exit_code = runner_run(inv, &(struct runner){ .plan = &plan,
 						      .phase_done = on_phase_done,
 						      .phase_done_ctx = &checkpoint });
-	/* Refused: nothing was begun that could go on. */
-	if (checkpoint.path[0] && (exit_code == EXIT_USAGE || exit_code == EXIT_REFUSED))
+	/* Refused: nothing was begun that could go on; what was broken off before stays. */
+	if (checkpoint.path[0] && !inv->resume && (exit_code == EXIT_USAGE || exit_code == EXIT_REFUSED))
 		unlink(checkpoint.path);
 	plan_done(&plan);
 	return exit_code;

@@ -6,41 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/paths.h"
-#include "base/random.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/consent.h"
 #include "cli/protocol_text.h"
 #include "cli/stop.h"
 #include "protocol/protocol.h"
-#include "state/state.h"
 #include "protocol/seeds.h"
-
-/* --- where checkpoints are kept ----------------------------------------------------------- */
-
-/* One for each protocol and target. */
-static int checkpoint_path(const struct invocation *inv, char *ret, size_t ret_bytes,
-			   struct err *err)
-{
-	char directory[PATH_MAX], resolved[PATH_MAX];
-	const char *target = inv->words[1];
-	uint64_t hash = 0;
-	int r = paths_state(directory, sizeof(directory), "checkpoints");
-
-	if (r == 0)
-		r = paths_make(directory);
-	if (r < 0)
-		return err_errno(err, r, "the directory for checkpoints");
-	if (realpath(target, resolved))
-		target = resolved;
-	for (const char *c = target; *c; c++)
-		hash = random_mix(hash ^ (uint64_t)*c);
-	if ((size_t)snprintf(ret, ret_bytes, "%s/%s-%016llx", directory, inv->words[0],
-			     (unsigned long long)hash) >= ret_bytes)
-		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", directory);
-	return 0;
-}
+#include "state/keep.h"
+#include "state/state.h"
 
 /* --- progress ----------------------------------------------------------------------------- */
 
@@ -114,7 +88,7 @@ static int check_options(const struct invocation *inv, const struct protocol *pr
 	static const struct {
 		const char *option, *protocols;
 	} only[] = {
-		{ "idle", "three-state techgage contamination fill-level" },
+		{ "idle", "three-state techgage contamination cache fill-level" },
 		{ "repeat", "three-state techgage" },
 		{ "cell", "steady degrade-recover" },
 		{ "client", "steady" },
@@ -153,7 +127,7 @@ static int prepare(struct invocation *inv, const struct protocol *protocol,
 		return r;
 	r = consent_settle(inv, options->target, writes(inv, protocol), err);
 	if (r == 0)
-		r = checkpoint_path(inv, path, sizeof(path), err);
+		r = keep_path(protocol->name, options->target, "", path, err);
 	options->checkpoint = path;
 	return r;
 }
@@ -307,9 +281,8 @@ static const struct field protocol_options_fields[] = {
 	  .min = 1,
 	  .max = 7 * 86400 * SECOND_NS,
 	  .group = "Protocol",
-	  .help = "how long the pause of three-state, techgage, contamination (without it 30 min) "
-		  "or "
-		  "fill-level (15 min) is" },
+	  .help = "how long the pause of three-state, techgage, contamination (without it 30 min), "
+		  "fill-level (15 min) or the longest of cache (5 min) is" },
 	{ .name = "repeat",
 	  .type = FIELD_U32,
 	  .unit = UNIT_COUNT,

@@ -114,6 +114,8 @@ static int run_cell(struct alignment *a, size_t cell, uint32_t round, struct err
 	plan.size_bytes = (a->part_bytes - plan.offset_bytes) / plan.block_bytes * plan.block_bytes;
 	r = kit_anchor(a->kit, err);
 	if (r == 0)
+		r = kit_refill(a->kit, a->part_bytes, err);
+	if (r == 0)
 		r = kit_measure(a->kit, &plan, &done, err);
 	if (r == 0)
 		samples_add(samples, done.iops);

@@ -22,8 +22,11 @@
 #define STEP_MIN 1.2   /* a plateau is so many times faster than the next */
 #define FAST_SHARE 0.5 /* of the way from the last plateau to the first */
 
-static const uint64_t pauses_s[] = { 10, 30, 100, 300 };
-#define PAUSES ARRAY_COUNT(pauses_s)
+#define LONGEST_NS (300 * SECOND_NS) /* --idle sets another */
+
+/* Pauses, in parts of the longest: 10, 30, 100 and 300 s. */
+static const uint64_t pause_parts[] = { 30, 10, 3, 1 };
+#define PAUSES ARRAY_COUNT(pause_parts)
 
 struct cache {
 	struct kit *kit;
@@ -56,7 +59,7 @@ static int write_sample(struct cache *c, const char *name, size_t at, double *re
 	return r;
 }
 
-/* No anchor inside: a pause would refill the cache. */
+/* No anchor inside: a pause would empty the cache. So a break begins this anew. */
 static int write_all(struct cache *c, struct err *err)
 {
 	int r = kit_anchor(c->kit, err);
@@ -85,20 +88,51 @@ static double last_rate(const struct cache *c)
 	return c->level.means[c->level.step_count];
 }
 
+static uint64_t pause_ns(const struct cache *c, size_t pause)
+{
+	const uint64_t idle_ns = c->kit->options->idle_ns;
+
+	return (idle_ns ? idle_ns : LONGEST_NS) / pause_parts[pause];
+}
+
+/* So many samples are written after a pause at most: what the cache held, and some. */
+static size_t most_samples(const struct cache *c)
+{
+	const size_t most = c->cache_count + c->cache_count / 8 + 2;
+
+	return most < c->sample_count ? most : c->sample_count;
+}
+
+/* In a break the cache came back: it is used up again, so that the pause alone counts. */
+static int use_up(struct cache *c, struct err *err)
+{
+	int r = kit_anchor(c->kit, err);
+	double rate;
+
+	if (r < 0 || !kit_has_gap(c->kit))
+		return r;
+	kit_note(c->kit, "after a break the cache was used up again before the pause");
+	r = kit_refill(c->kit, c->kit->capacity_bytes, err);
+	for (size_t i = 0; r == 0 && i < most_samples(c); i++)
+		r = write_sample(c, "write after a break", i, &rate, err);
+	return r;
+}
+
 /* Overwrites from the start until it is slow again: how many samples were fast. */
 static int refill(struct cache *c, size_t pause, struct err *err)
 {
+	const double pause_s = (double)pause_ns(c, pause) / (double)SECOND_NS;
 	const double fast = c->level.means[c->head_segment];
 	const double limit = last_rate(c) + FAST_SHARE * (fast - last_rate(c));
-	const size_t most = c->cache_count + c->cache_count / 8 + 2;
 	size_t count = 0;
 	char name[40];
-	int r;
+	int r = use_up(c, err);
 
-	snprintf(name, sizeof(name), "idle %llu s", (unsigned long long)pauses_s[pause]);
-	r = kit_idle(c->kit, name, pauses_s[pause] * SECOND_NS, err);
-	snprintf(name, sizeof(name), "write after %llu s", (unsigned long long)pauses_s[pause]);
-	for (size_t i = 0; r == 0 && i < most && i < c->sample_count; i++) {
+	snprintf(name, sizeof(name), "idle %.3g s", pause_s);
+	if (r == 0)
+		r = kit_idle(c->kit, name, pause_ns(c, pause), err);
+	snprintf(name, sizeof(name), "write after %.3g s", pause_s);
+	for (size_t i = 0; r == 0 && i < most_samples(c); i++) {
 		double rate;
 
 		r = write_sample(c, name, i, &rate, err);
@@ -106,8 +140,7 @@ static int refill(struct cache *c, size_t pause, struct err *err)
 			break;
 		count++;
 	}
-	snprintf(name, sizeof(name), "at full speed after %llu s",
-		 (unsigned long long)pauses_s[pause]);
+	snprintf(name, sizeof(name), "at full speed after %.3g s", pause_s);
 	if (r == 0 && !c->kit->forecasting)
 		kit_evidence(c->kit, name, "B", (double)(count * c->sample_bytes));
 	return r;
@@ -203,8 +236,8 @@ const struct protocol protocol_cache = {
 	.summary = "size and speed of the write cache, and how fast it comes back",
 	.description =
 		"Purge, then sequential writes over the whole drive in a thousand samples of equal "
-		"bytes; plateaus by change points. Then pauses of 10, 30, 100 and 300 s, and after "
-		"each "
+		"bytes; plateaus by change points. Then pauses of 10, 30, 100 and 300 s (--idle sets "
+		"the longest, the others in proportion), and after each "
 		"writes until they are slow again.\n\n"
 		"Verdicts: cache-found, no-cache, drifting.",
 	.writes = true,

@@ -143,14 +143,42 @@ static int run_plan(struct contamination *c, struct err *err)
 	return r;
 }
 
-/* Without an anchor inside: a pause between would be a pause of the plan. */
+/*
+ * The plan and the probe after it, without an anchor inside: a pause between would be a pause of
+ * the plan. Broken off there, the plan runs again on a drive it has partly run on.
+ */
 static int run_suspect(struct contamination *c, struct err *err)
 {
-	const uint64_t before_bytes = c->kit->outcome->written_bytes;
-	int r = c->kit->options->plan ? run_plan(c, err) : run_iometer(c, err);
+	uint64_t before_bytes;
+	int r = kit_anchor(c->kit, err);
 
+	before_bytes = c->kit->outcome->written_bytes;
+	if (r == 0 && kit_has_gap(c->kit))
+		kit_note(c->kit, "there was a break before the plan, or in it: then it ran in part before");
+	if (r == 0)
+		r = c->kit->options->plan ? run_plan(c, err) : run_iometer(c, err);
 	c->plan_written_bytes = c->kit->outcome->written_bytes - before_bytes;
-	return r;
+	return r == 0 ? probe(c, AFTER, err) : r;
+}
+
+/* A probe that writes a tenth of the drive first may begin after a break. */
+static int probe_anchored(struct contamination *c, enum when when, struct err *err)
+{
+	const int r = kit_anchor(c->kit, err);
+
+	return r == 0 ? probe(c, when, err) : r;
+}
+
+static int rest(struct contamination *c, struct err *err)
+{
+	const uint64_t idle_ns = c->kit->options->idle_ns;
+	int r = kit_anchor(c->kit, err);
+
+	if (r == 0 && kit_has_gap(c->kit))
+		kit_note(c->kit, "there was a break before the pause: it was longer than asked");
+	if (r == 0)
+		r = kit_idle(c->kit, "idle", idle_ns ? idle_ns : IDLE_NS, err);
+	return r == 0 ? probe(c, RESTED, err) : r;
 }
 
 /* --- what it means --------------------------------------------------------------------- */
@@ -267,20 +295,15 @@ static void judge(const struct contamination *c)
 
 static int run_contamination(struct kit *kit, struct err *err)
 {
-	const uint64_t idle_ns = kit->options->idle_ns ? kit->options->idle_ns : IDLE_NS;
 	struct contamination c = { .kit = kit };
-	int r = probe(&c, CONTROL, err);
+	int r = probe_anchored(&c, CONTROL, err);
 
 	if (r == 0)
-		r = probe(&c, BEFORE, err);
+		r = probe_anchored(&c, BEFORE, err);
 	if (r == 0)
 		r = run_suspect(&c, err);
 	if (r == 0)
-		r = probe(&c, AFTER, err);
-	if (r == 0)
-		r = kit_idle(kit, "idle", idle_ns, err);
-	if (r == 0)
-		r = probe(&c, RESTED, err);
+		r = rest(&c, err);
 	if (r == 0 && !kit->forecasting)
 		judge(&c);
 	return r;
@@ -300,5 +323,6 @@ const struct protocol protocol_contamination = {
 		       "fills-the-drive, writes "
 		       "(more than 1 % of it), clean, cannot-tell.",
 	.writes = true,
+	.lays_out = true,
 	.run = run_contamination,
 };

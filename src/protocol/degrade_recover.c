@@ -59,27 +59,40 @@ static void mix_sizes(struct workload *w)
 	}
 }
 
-static int bout(struct ladder *l, const char *phase, uint32_t number, uint64_t minutes,
-		struct err *err)
+static bool is_steady(uint32_t bout)
+{
+	return bout >= DEGRADE;
+}
+
+/* "degrade 3", "steady 1" of one of the bouts, or of its probe. */
+static const char *name_bout(uint32_t bout, char name[40])
+{
+	snprintf(name, 40, is_steady(bout) ? "steady %u" : "degrade %u",
+		 is_steady(bout) ? bout - DEGRADE + 1 : bout + 1);
+	return name;
+}
+
+static int abuse(struct ladder *l, uint32_t bout, const char *words, struct err *err)
 {
 	struct cell_plan plan = {
 		.rw = RW_RANDWRITE,
 		.block_bytes = MIB,
 		.align_bytes = 4 * KIB,
 		.depth_count = 8,
-		.runtime_ns = minutes_ns(l, minutes),
+		.runtime_ns = minutes_ns(l, is_steady(bout) ? LONGEST_MINUTES :
+							      FIRST_MINUTES + bout * STEP_MINUTES),
 		.repeat = true,
 	};
 	struct workload w;
+	char name[40];
 
-	snprintf(plan.name, sizeof(plan.name), "%s %u: random writes", phase, number);
+	snprintf(plan.name, sizeof(plan.name), "%s: %s", name_bout(bout, name), words);
 	w = kit_workload(l->kit, &plan);
 	mix_sizes(&w);
 	return kit_run(l->kit, &w, false, NULL, err);
 }
 
-static int probe(struct ladder *l, const char *phase, uint32_t number, struct samples *into,
-		 struct err *err)
+static int probe(struct ladder *l, const char *name, struct samples *into, struct err *err)
 {
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct cell_plan plan = {
@@ -93,7 +106,7 @@ static int probe(struct ladder *l, const char *phase, uint32_t number, struct sa
 		struct protocol_cell cell;
 		int r;
 
-		snprintf(plan.name, sizeof(plan.name), "%s %u: probe %u", phase, number, round + 1);
+		snprintf(plan.name, sizeof(plan.name), "%s: probe %u", name, round + 1);
 		r = kit_measure(l->kit, &plan, &cell, err);
 		if (r < 0)
 			return r;
@@ -114,7 +127,24 @@ static int prepare(struct ladder *l, struct err *err)
 		snprintf(plan.name, sizeof(plan.name), "fill %d", fill + 1);
 		r = kit_step(l->kit, &plan, NULL, err);
 	}
-	return r == 0 ? probe(l, "filled", 1, &l->first, err) : r;
+	return r == 0 ? probe(l, "filled 1", &l->first, err) : r;
+}
+
+/*
+ * Each step is of a drive that has just been written. After a break it rested, so the bout
+ * before is done once more: an hour of the ladder, not all of it.
+ */
+static int go_on(struct ladder *l, uint32_t next, struct err *err)
+{
+	int r = kit_anchor(l->kit, err);
+	const bool has_gap = kit_has_gap(l->kit);
+
+	if (r == 0)
+		r = kit_refill(l->kit, l->kit->capacity_bytes, err);
+	if (r < 0 || !has_gap || next == 0)
+		return r;
+	kit_note(l->kit, "after a break the last bout of random writes was done again");
+	return abuse(l, next - 1, "random writes, again after a break", err);
 }
 
 static int climb(struct ladder *l, struct err *err)
@@ -122,29 +152,30 @@ static int climb(struct ladder *l, struct err *err)
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < DEGRADE + STEADY; i++) {
-		const bool is_steady = i >= DEGRADE;
-		const char *phase = is_steady ? "steady" : "degrade";
-		const uint32_t number = is_steady ? i - DEGRADE + 1 : i + 1;
+		char name[40];
 
-		r = bout(l, phase, number,
-			 is_steady ? LONGEST_MINUTES : FIRST_MINUTES + i * STEP_MINUTES, err);
+		r = go_on(l, i, err);
 		if (r == 0)
-			r = probe(l, phase, number, &l->probes[i], err);
+			r = abuse(l, i, "random writes", err);
+		if (r == 0)
+			r = probe(l, name_bout(i, name), &l->probes[i], err);
 	}
 	return r;
 }
 
+/* Without an anchor inside: a break would be another pause. */
 static int recover(struct ladder *l, struct err *err)
 {
-	int r = 0;
+	int r = go_on(l, DEGRADE + STEADY, err);
 
 	for (uint32_t i = 0; r == 0 && i < RECOVER; i++) {
 		char name[40];
 
 		snprintf(name, sizeof(name), "recover %u: idle", i + 1);
 		r = kit_idle(l->kit, name, minutes_ns(l, PAUSE_MINUTES), err);
+		snprintf(name, sizeof(name), "recover %u", i + 1);
 		if (r == 0)
-			r = probe(l, "recover", i + 1, &l->probes[DEGRADE + STEADY + i], err);
+			r = probe(l, name, &l->probes[DEGRADE + STEADY + i], err);
 	}
 	return r;
 }
@@ -153,14 +184,12 @@ static int recover(struct ladder *l, struct err *err)
 
 static void add_evidence(const struct ladder *l)
 {
-	char name[64];
+	char name[40];
 
 	kit_evidence(l->kit, "filled", "B/s", samples_mean(&l->first));
 	for (uint32_t i = 0; i < PROBES; i++) {
-		if (i < DEGRADE)
-			snprintf(name, sizeof(name), "degrade %u", i + 1);
-		else if (i < DEGRADE + STEADY)
-			snprintf(name, sizeof(name), "steady %u", i - DEGRADE + 1);
+		if (i < DEGRADE + STEADY)
+			name_bout(i, name);
 		else
 			snprintf(name, sizeof(name), "recover %u", i - DEGRADE - STEADY + 1);
 		kit_evidence(l->kit, name, "B/s", samples_mean(&l->probes[i]));
@@ -209,7 +238,6 @@ static void judge(const struct ladder *l)
 			    100 * drop.value);
 }
 
-/* No anchor after the first: each probe is of a drive that has just been written. */
 static int run_ladder(struct kit *kit, struct err *err)
 {
 	struct ladder l = { .kit = kit };

@@ -126,11 +126,17 @@ static int probe(struct fill_level *f, enum way way, size_t level, struct err *e
 	return r;
 }
 
+/* A longer pause before it changes nothing: it has one of its own, and writes after that. */
 static int run_level(struct fill_level *f, enum way way, size_t level, struct err *err)
 {
 	const uint64_t idle_ns = f->kit->options->idle_ns ? f->kit->options->idle_ns : IDLE_NS;
 	char name[40];
-	int r = go_to(f, way, level, err);
+	int r = kit_anchor(f->kit, err);
+
+	if (r == 0)
+		r = kit_refill(f->kit, f->filled_bytes, err);
+	if (r == 0)
+		r = go_to(f, way, level, err);
 
 	snprintf(name, sizeof(name), "%s %u %%: idle", way_names[way], levels[level]);
 	if (r == 0)

@@ -244,7 +244,6 @@ static int take(struct kit *kit, const char *name, struct protocol_cell *ret, st
 
 	if (checkpoint_take(kit->checkpoint, name, ret, &r, err)) {
 		kit->outcome->resumed_count++;
-		kit->has_gap = true;
 		return 1;
 	}
 	return r;
@@ -268,7 +267,6 @@ static int run_cell(struct kit *kit, const struct cell_run *run, struct protocol
 			r = checkpoint_add(kit->checkpoint, cell, err);
 		if (r < 0)
 			return r;
-		kit->has_gap = false;
 	}
 	add_cell(kit, cell);
 	count(kit, run->workload, cell);
@@ -350,6 +348,7 @@ int kit_idle(struct kit *kit, const char *name, uint64_t idle_ns, struct err *er
 static void cell_of_step(const struct step_result *done, struct protocol_cell *ret)
 {
 	ret->bytes = done->written_bytes ? done->written_bytes : done->discard_asked_bytes;
+	ret->written_bytes = done->written_bytes;
 	ret->duration_ns = done->duration_ns;
 	if (done->duration_ns)
 		ret->bytes_per_s = (double)ret->bytes * 1e9 / (double)done->duration_ns;
@@ -367,6 +366,7 @@ int kit_state(struct kit *kit, const char *name, const struct step *step, struct
 	if (r > 0) {
 		add_cell(kit, cell);
 		kit->outcome->total_ns += cell->duration_ns;
+		kit->outcome->written_bytes += cell->written_bytes;
 		return 0;
 	}
 	*cell = (struct protocol_cell){ 0 };
@@ -383,7 +383,6 @@ int kit_state(struct kit *kit, const char *name, const struct step *step, struct
 			return err_wrap(err, "%s", name);
 		cell_of_step(done, cell);
 		kit->outcome->written_bytes += done->written_bytes;
-		kit->has_gap = false;
 	}
 	return finish_still(kit, cell, err);
 }
@@ -428,4 +427,25 @@ int kit_check_no_online_discard(const struct kit *kit, struct err *err)
 int kit_anchor(struct kit *kit, struct err *err)
 {
 	return kit->forecasting ? 0 : checkpoint_anchor(kit->checkpoint, err);
+}
+
+bool kit_has_gap(const struct kit *kit)
+{
+	return checkpoint_has_gap(kit->checkpoint);
+}
+
+int kit_refill(struct kit *kit, uint64_t size_bytes, struct err *err)
+{
+	const struct cell_plan fill = {
+		.name = "the test file, written anew",
+		.rw = RW_WRITE,
+		.block_bytes = 64 * KIB,
+		.depth_count = 8,
+		.size_bytes = size_bytes,
+	};
+
+	if (!kit_has_gap(kit) || sitting_target(kit->sitting)->kind != TARGET_DIRECTORY ||
+	    size_bytes < fill.block_bytes)
+		return 0;
+	return kit_step(kit, &fill, NULL, err);
 }

@@ -24,7 +24,6 @@ struct kit {
 	bool forecasting, is_virtual;
 	bool may_write;		       /* writes, or writes_if_allowed with consent */
 	struct checkpoint *checkpoint; /* NULL when none is kept */
-	bool has_gap;		       /* the next cell is the first after a resume */
 	uint64_t cell_index;
 };
 
@@ -75,6 +74,18 @@ int kit_purge(struct kit *kit, bool *ret_erased, struct err *err);
 
 /* From here on the procedure makes its own state: a resume may begin here. */
 int kit_anchor(struct kit *kit, struct err *err);
+
+/*
+ * Whether the next cell is the first after a resume: the drive rested before it, so a procedure
+ * for which that matters makes its state again. To be asked right after an anchor.
+ */
+bool kit_has_gap(const struct kit *kit);
+
+/*
+ * After a gap in a directory, where the test file is a new one: writes so much of it, in order,
+ * for a procedure that goes on with what it had written. Nothing to do anywhere else.
+ */
+int kit_refill(struct kit *kit, uint64_t size_bytes, struct err *err);
 
 /* Whether the drive takes discards, as far as it says. */
 bool kit_discards(const struct kit *kit);

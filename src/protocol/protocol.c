@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "protocol/checkpoint.h"
 #include "protocol/kit.h"
+#include "state/keep.h"
 
 extern const struct protocol protocol_three_state, protocol_alignment, protocol_contamination;
 extern const struct protocol protocol_surface, protocol_steady, protocol_cache;
@@ -120,11 +121,36 @@ static int open_sitting(struct kit *kit, struct err *err)
 	return 0;
 }
 
+/* Of all that the cells and their order depend on. */
+static void make_identity(const struct kit *kit, char *ret, size_t ret_bytes)
+{
+	const struct protocol_options *o = kit->options;
+	char place[512];
+	uint64_t plan = 0;
+
+	keep_place(o->target, place, sizeof(place));
+	if (o->plan) {
+		struct text text = TEXT_INIT;
+
+		plan_print(o->plan, &text);
+		plan = keep_hash(text_string(&text));
+		text_done(&text);
+	}
+	snprintf(ret, ret_bytes,
+		 "%s on %s, %llu bytes, seed %llu, idle %llu ns, cells of %llu ns, %u cycles, "
+		 "parameters %s, active range %u ppm, active amount %llu bytes, plan %016llx, %s",
+		 kit->protocol->name, place, (unsigned long long)kit->capacity_bytes,
+		 (unsigned long long)kit->outcome->seed, (unsigned long long)o->idle_ns,
+		 (unsigned long long)o->cell_ns, o->repeat_count,
+		 o->client ? "client" : "enterprise", o->active_ppm,
+		 (unsigned long long)o->active_bytes, (unsigned long long)plan,
+		 kit->may_write ? "writes" : "reads only");
+}
+
 static int open_checkpoint(struct kit *kit, struct err *err)
 {
 	const struct protocol_options *o = kit->options;
-	const struct target_info *info = sitting_target(kit->sitting);
-	char identity[512];
+	char identity[1024];
 
 	/* A drive in virtual time is new in each process: it must go through all of it again. */
 	if (kit->is_virtual && o->resume)
@@ -132,13 +158,7 @@ static int open_checkpoint(struct kit *kit, struct err *err)
 			      "again");
 	if (!o->checkpoint || kit->forecasting || kit->is_virtual)
 		return 0;
-	snprintf(identity, sizeof(identity),
-		 "%s on %.256s, serial %s, %llu bytes, seed %llu, "
-		 "idle %llu ns, cells %llu ns, %u cycles%s",
-		 kit->protocol->name, info->spec, info->serial[0] ? info->serial : "none",
-		 (unsigned long long)kit->capacity_bytes, (unsigned long long)kit->outcome->seed,
-		 (unsigned long long)o->idle_ns, (unsigned long long)o->cell_ns, o->repeat_count,
-		 o->client ? ", client" : "");
+	make_identity(kit, identity, sizeof(identity));
 	return checkpoint_open(&kit->checkpoint, o->checkpoint, identity, o->resume, err);
 }
 
@@ -163,8 +183,8 @@ int protocol_run(const struct protocol *protocol, const struct protocol_options 
 	sitting_close(kit.sitting);
 	if (r == 0 && ret->resumed_count)
 		kit_note(&kit, "resumed: %zu cells are from before", ret->resumed_count);
-	/* What did not begin leaves nothing to go on with. */
-	if (r == 0 || ret->cell_count == 0)
+	/* What did not begin leaves nothing to go on with; what was broken off before stays. */
+	if (r == 0 || (ret->cell_count == 0 && !options->resume))
 		checkpoint_remove(kit.checkpoint);
 	else
 		checkpoint_close(kit.checkpoint);

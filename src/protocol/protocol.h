@@ -43,6 +43,7 @@ struct protocol_options {
 struct protocol_cell {
 	char name[64];
 	uint64_t bytes, duration_ns;
+	uint64_t written_bytes; /* of a step of the state; else by the workload's mix */
 	double bytes_per_s, iops;
 	uint64_t latency_ns_p50, latency_ns_p99, latency_ns_p999, latency_ns_max;
 };

@@ -209,8 +209,10 @@ static int run_round(struct progress_of_test *p, struct err *err)
 	int r = kit_anchor(p->kit, err);
 
 	/* Rounds from before a gap do not count for the window: the drive rested there. */
-	if (p->kit->has_gap)
+	if (kit_has_gap(p->kit))
 		p->first_round = p->round_count;
+	if (r == 0)
+		r = kit_refill(p->kit, p->active->range_bytes, err);
 	for (size_t mix = 0; mix < t->read_count; mix++)
 		for (size_t size = 0; r == 0 && size < t->size_count; size++)
 			r = run_cell(p, mix, size, err);

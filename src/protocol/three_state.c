@@ -203,18 +203,30 @@ static bool is_refreshed(const struct three_state *t)
 	return false;
 }
 
+/* After a rest that refreshed the drive, one of ours or a break. */
+static int make_dirty_again(struct three_state *t, struct err *err)
+{
+	int r = random_writes(t, "dirty again by random writes", 0.25, err);
+
+	return r == 0 ? probe(t, AGAIN, err) : r;
+}
+
 static int rest(struct three_state *t, struct err *err)
 {
 	const uint64_t idle_ns = t->kit->options->idle_ns;
-	int r = kit_idle(t->kit, "idle", idle_ns ? idle_ns : IDLE_NS, err);
+	int r = kit_anchor(t->kit, err);
 
+	/* What a break brought back must not be missing from what the pause brings. */
+	if (r == 0 && kit_has_gap(t->kit))
+		r = random_writes(t, "dirty again after a break", 0.25, err);
+	if (r == 0)
+		r = kit_idle(t->kit, "idle", idle_ns ? idle_ns : IDLE_NS, err);
 	if (r == 0)
 		r = probe(t, IDLE, err);
 	/* A forecast does not know: it counts the most. */
 	if (r < 0 || (!t->kit->forecasting && !is_refreshed(t)))
 		return r;
-	r = random_writes(t, "dirty again by random writes", 0.25, err);
-	return r == 0 ? probe(t, AGAIN, err) : r;
+	return make_dirty_again(t, err);
 }
 
 /* Not longer than the pause without a trim was: that is its control. */
@@ -249,6 +261,11 @@ static int trim(struct three_state *t, struct err *err)
 
 	if (!kit_discards(t->kit))
 		return 0;
+	r = kit_anchor(t->kit, err);
+	if (r == 0 && kit_has_gap(t->kit))
+		r = make_dirty_again(t, err);
+	if (r < 0)
+		return r;
 	r = is_directory(t->kit) ? trim_directory(t, err) : kit_step(t->kit, &plan, NULL, err);
 	if (r == 0)
 		r = probe(t, TRIMMED, err);

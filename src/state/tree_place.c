@@ -120,6 +120,9 @@ static int note_make(struct tree_place *place, const char *notes, struct err *er
 	if (flock(place->note_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_errno(err, -errno, "locking %s", place->note_path);
 	r = note_write(place, NULL);
+	/* After a power cut, too, the note must be there when the directory is. */
+	if (r == 0)
+		r = paths_sync_parent(place->note_path);
 	return r < 0 ? err_errno(err, r, "writing %s", place->note_path) : 0;
 }
 

@@ -160,6 +160,7 @@ tidy()
 	fi
 	# Ledgers of our devices, which go by the path of their files, and checkpoints of ours.
 	rm -f "/var/lib/tare/ledger/"*"$(basename "$WORK" | tr . _)"*
+	grep -lsF -- "$WORK" /var/lib/tare/checkpoints/* | xargs -r rm -f
 	[ ! -e "$WORK/begun" ] || find /var/lib/tare/checkpoints -name 'precondition-*' \
 		-newer "$WORK/begun" -delete 2>/dev/null
 	rm -rf "$WORK"
