@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/defer.h"
+
 #define BACK_PERCENT 50		/* as the protocol: what is back lies above it */
 
 static struct trim_evidence *add(struct trim_report *report, const char *code, bool ok,
@@ -32,6 +34,48 @@ static double back_by_trim(const struct protocol_outcome *outcome)
 	return most;
 }
 
+static bool was_compared(const struct protocol_outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->evidence_count; i++)
+		if (strstr(outcome->evidence[i].name, "lost by use"))
+			return true;
+	return false;
+}
+
+/* What lies in files, in memory or on a host has no slow state of its own. */
+static bool is_no_drive(const struct trim_layer *layer)
+{
+	static const char *const kinds[] = { "loop", "memory", "image", "zvol" };
+
+	for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
+		if (strcmp(layer->kind, kinds[i]) == 0)
+			return true;
+	return layer->is_virtual;
+}
+
+/* Use made nothing slower: speed cannot tell, and why that is so. */
+static void tell_nothing_lost(struct trim_report *report)
+{
+	const struct trim_layer *layer = trim_report_layer(report, report->device);
+	struct trim_evidence *evidence;
+	char text[600];
+
+	if (layer && is_no_drive(layer))
+		snprintf(text, sizeof(text),
+			 "cannot tell by speed: %s (%s) is no drive with a slow state of its own; use "
+			 "made nothing slower, so that trim had nothing to bring back, and the answer "
+			 "is that of the evidence before",
+			 layer->name, layer->kind);
+	else
+		snprintf(text, sizeof(text),
+			 "cannot tell by speed: use made nothing slower, so that trim had nothing to "
+			 "bring back; a larger --size, nearer to all of the drive, may bring the slow "
+			 "state about");
+	evidence = add(report, "deep", false, text);
+	if (layer)
+		snprintf(evidence->layer, sizeof(evidence->layer), "%s", layer->name);
+}
+
 void trim_deep_judge(struct trim_report *report, const struct protocol_outcome *outcome)
 {
 	const char *code = outcome->verdict_code;
@@ -47,6 +91,8 @@ void trim_deep_judge(struct trim_report *report, const struct protocol_outcome *
 		add(report, "behaviour", false, outcome->verdict_text);
 		if (report->rung < RUNG_BEHAVIOUR)
 			report->rung = RUNG_BEHAVIOUR;
+	} else if (isnan(back) && was_compared(outcome)) {
+		tell_nothing_lost(report);
 	} else {
 		snprintf(text, sizeof(text), "no answer (%s): %s", code, outcome->verdict_text);
 		add(report, "deep", false, text);

@@ -190,6 +190,29 @@ static void a_setting_is_no_remedy_where_the_drive_refuses(void)
 	CHECK(strstr(report.verdict.remedy, "none by a setting"));
 }
 
+/* Whatever a path is made of, what is told to be pasted is one word of a shell's. */
+static void places_are_quoted_in_remedies(void)
+{
+	static const struct {
+		const char *spec, *want;
+	} cases[] = {
+		{ "/srv/data", "sudo tare trim /srv/data" },
+		{ "/srv/my data", "sudo tare trim '/srv/my data'" },
+		{ "/srv/$(reboot)", "sudo tare trim '/srv/$(reboot)'" },
+		{ "/srv/it's", "sudo tare trim '/srv/it'\\''s'" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make(false);
+		report.layers[0].have_delivered = false;
+		report.evidence_count = 0;
+		strcpy(report.spec, cases[i].spec);
+		trim_report_add(&report, RUNG_SENT, "fitrim", "")->error = -EPERM;
+		judged(false);
+		CHECK_STR(report.verdict.remedy, cases[i].want);
+	}
+}
+
 static void deep(const char *code, double back_percent)
 {
 	struct protocol_evidence evidence = { .name = "random write: back by trim and a pause",
@@ -221,11 +244,40 @@ static void speed_decides_where_old_data_says_nothing(void)
 	CHECK_STR(report.verdict.code, "sent-unproven");
 }
 
+/* Speed says nothing where use costs none; the verdict stays, and it is told why. */
+static void deep_without_a_slow_state(const char *kind, const char *words)
+{
+	struct protocol_evidence evidence = { .name = "random write: lost by use", .unit = "%",
+					      .value = 1 };
+	struct protocol_outcome outcome = { .evidence = &evidence, .evidence_count = 1 };
+
+	strcpy(outcome.verdict_code, "cannot-tell");
+	strcpy(outcome.verdict_text, "Nothing was lost");
+	make(false);
+	strcpy(report.layers[0].kind, kind);
+	trim_deep_judge(&report, &outcome);
+	CHECK_EQ(judged(false), 0);
+	CHECK_STR(report.verdict.code, "works");
+	CHECK_EQ(report.rung, RUNG_EFFECT);
+	CHECK_STR(report.evidence[1].code, "deep");
+	CHECK(!report.evidence[1].ok);
+	CHECK(strstr(report.evidence[1].text, "cannot tell by speed"));
+	CHECK(strstr(report.evidence[1].text, words));
+}
+
+static void what_has_no_slow_state_is_told_as_such(void)
+{
+	deep_without_a_slow_state("loop", "sda (loop) is no drive");
+	deep_without_a_slow_state("memory", "is no drive");
+	deep_without_a_slow_state("sata", "a larger --size");
+}
+
 TESTS(TEST(a_virtual_drive_is_accepted_only_when_asked), TEST(danger_comes_before_all_else),
       TEST(an_interrupted_one_exits_as_such), TEST(the_last_look_counts),
-      TEST(errors_are_told_apart),
+      TEST(errors_are_told_apart), TEST(places_are_quoted_in_remedies),
       TEST(a_drive_that_does_it_clears_itself_of_the_kernels_failure),
       TEST(a_drive_that_does_it_is_not_called_deaf),
       TEST(a_setting_is_no_remedy_where_the_drive_refuses),
       TEST(small_pieces_that_stay_are_a_lie_only_above_the_unit),
-      TEST(speed_decides_where_old_data_says_nothing))
+      TEST(speed_decides_where_old_data_says_nothing),
+      TEST(what_has_no_slow_state_is_told_as_such))
