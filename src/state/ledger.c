@@ -260,14 +260,15 @@ bool ledger_catch_up(const struct ledger *ledger, const struct ledger_entry *now
 		return false;
 	last = &ledger->entries[ledger->count - 1];
 	*ret = *now;
-	if (last->boot[0] && strcmp(last->boot, now->boot) == 0) {
+	/* A count that fell began anew: with the device, or in a drive that forgets it. */
+	if (last->boot[0] && strcmp(last->boot, now->boot) == 0 &&
+	    now->kernel_write_bytes >= last->kernel_write_bytes) {
 		told = true;
-		if (now->kernel_write_bytes > last->kernel_write_bytes)
-			ret->written_bytes = now->kernel_write_bytes - last->kernel_write_bytes;
-	} else if (last->have_drive && now->have_drive) {
+		ret->written_bytes = now->kernel_write_bytes - last->kernel_write_bytes;
+	} else if (last->have_drive && now->have_drive &&
+		   now->drive_write_bytes >= last->drive_write_bytes) {
 		told = true;
-		if (now->drive_write_bytes > last->drive_write_bytes)
-			ret->written_bytes = now->drive_write_bytes - last->drive_write_bytes;
+		ret->written_bytes = now->drive_write_bytes - last->drive_write_bytes;
 	}
 	if (told && !ret->written_bytes)
 		return false;
@@ -279,8 +280,8 @@ bool ledger_catch_up(const struct ledger *ledger, const struct ledger_entry *now
 			 units_format_size((double)ret->written_bytes, size), last->at);
 	else
 		snprintf(ret->text, sizeof(ret->text),
-			 "the machine was started again since %s, and nothing counts what was written "
-			 "in between",
+			 "the counters began anew after %s, with another boot or device, and nothing "
+			 "tells what was written in between",
 			 last->at);
 	return true;
 }

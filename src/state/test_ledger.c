@@ -142,8 +142,8 @@ static void after_another_boot_the_drives_own_count_tells(void)
 	snprintf(now.boot, sizeof(now.boot), "boot-2");
 	CHECK(ledger_catch_up(&ledger, &now, &found));
 	CHECK_EQ(found.written_bytes, 0);
-	CHECK_STR(found.text, "the machine was started again since 2026-01-02T03:04:05Z, and nothing "
-			      "counts what was written in between");
+	CHECK_STR(found.text, "the counters began anew after 2026-01-02T03:04:05Z, with another boot or "
+			      "device, and nothing tells what was written in between");
 	e.have_drive = now.have_drive = true;
 	e.drive_write_bytes = now.drive_write_bytes = 7000;
 	CHECK_EQ(ledger_add(&ledger, &e, NULL), 0);
@@ -151,6 +151,26 @@ static void after_another_boot_the_drives_own_count_tells(void)
 	now.drive_write_bytes = 8024;
 	CHECK(ledger_catch_up(&ledger, &now, &found));
 	CHECK_EQ(found.written_bytes, 1024);
+	end(&ledger);
+}
+
+/* Of an emulated drive, or of a device that was taken away and given back. */
+static void a_count_that_fell_tells_nothing(void)
+{
+	struct ledger ledger;
+	struct ledger_entry e = entry("fill", "filled", 1000), now = entry("", "", 999), found;
+
+	begin(&ledger);
+	e.have_drive = now.have_drive = true;
+	e.drive_write_bytes = 7000;
+	now.drive_write_bytes = 7500;
+	CHECK_EQ(ledger_add(&ledger, &e, NULL), 0);
+	CHECK(ledger_catch_up(&ledger, &now, &found));
+	CHECK_EQ(found.written_bytes, 500);
+	now.drive_write_bytes = 512;
+	CHECK(ledger_catch_up(&ledger, &now, &found));
+	CHECK_EQ(found.written_bytes, 0);
+	CHECK_STR(found.state, "unknown");
 	end(&ledger);
 }
 
@@ -181,5 +201,5 @@ static void lines_are_read_strictly(void)
 TESTS(TEST(entries_are_kept_per_drive_and_come_back),
       TEST(a_torn_line_is_left_out_and_replaced),
       TEST(writes_of_others_are_seen_in_the_counters),
-      TEST(after_another_boot_the_drives_own_count_tells),
+      TEST(after_another_boot_the_drives_own_count_tells), TEST(a_count_that_fell_tells_nothing),
       TEST(lines_are_read_strictly))

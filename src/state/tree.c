@@ -38,6 +38,7 @@
 #include "state/tree_parts.h"
 
 /* Fits into the second-level caches; blocks of it at any offset are unlike each other. */
+#define SPACE_TRIES 8
 #define POOL_BYTES (4 * MIB)
 #define FRAGMENT_SAMPLES 1000u
 
@@ -215,14 +216,30 @@ int tree_write_data(const struct tree *tree, int fd, const struct tree_write *wr
 	return 0;
 }
 
+/*
+ * What was deleted in great number a moment ago is not free at once on XFS: inodes are let go in the
+ * background, and their blocks come back with the log. There was room when we began, so a sync gives
+ * it back; a file system that is really full says so again.
+ */
+static int create_file(const struct tree *tree, int directory_fd, const char *name)
+{
+	for (uint32_t tries = 0;; tries++) {
+		const int fd = openat(directory_fd, name,
+				      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+		if (fd >= 0 || errno != ENOSPC || tries == SPACE_TRIES)
+			return fd < 0 ? -errno : fd;
+		syncfs(tree->place.fd);
+	}
+}
+
 int tree_make_file(const struct tree *tree, int directory_fd, const char *name,
 		   const struct tree_write *write, struct err *err)
 {
-	DEFER(defer_close) int fd =
-		openat(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	DEFER(defer_close) int fd = create_file(tree, directory_fd, name);
 
 	if (fd < 0)
-		return err_errno(err, -errno, "%s: making a file", tree->place.path);
+		return err_errno(err, fd, "%s: making a file", tree->place.path);
 	return tree_write_data(tree, fd, write, err);
 }
 

@@ -2,8 +2,15 @@
 # SPDX-License-Identifier: MIT
 # Dirtying by files on real file systems: counts and bytes as the kernel has them, the directory
 # empty afterwards, also after SIGKILL at random moments, and --resume goes on to the end.
+#
+# FILES is how many files a run has that is killed, KILLS how often on ext4, xfs and btrfs; the full
+# test is FILES=100000 KILLS='10 10 10', eight minutes. SEED repeats the moments.
 . "$(dirname "$0")/lib.sh"
-plan 51
+FILES=${FILES:-6000}
+read -r -a kills <<<"${KILLS:-5 4 4}"
+facts=26
+for i in "${kills[@]}"; do facts=$((facts + 3 * i + (i + 4) / 5)); done
+plan $facts
 need_loop
 touch "$WORK/begun"
 need_commands mkfs.xfs mkfs.btrfs
@@ -71,42 +78,84 @@ whole()
 		"$bytes <= d['state']['steps'][3]['discard_sent_bytes'] <= $(($(discarded_bytes) - before))"
 }
 
-# killed TYPE TIMES: SIGKILL somewhere in two rounds, then the next start or --resume.
-killed()
+files_there()
 {
-	local type=$1 i pid delay
-	for i in $(seq "$2"); do
-		delay=$(printf '0.%03d' $((RANDOM % 900)))
-		"$TARE" precondition --progress=none --steps='dirty:files=6000,amount=40m,rounds=4; idle=1ms' \
-			"$dir" >/dev/null 2>&1 &
-		pid=$!
-		sleep "$delay"
-		kill -KILL $pid 2>/dev/null
-		wait $pid 2>/dev/null
-		if [ $((i % 5)) = 0 ]; then
-			"$TARE" run --rw=read --runtime=1ms null:size=1m >/dev/null 2>&1
-			check "$type: killed after $delay s: the next start leaves nothing" empty
-		else
-			check "$type: killed after $delay s: --resume goes on" resumed "$dir"
-			check "$type: and leaves nothing" empty
-		fi
-	done
+	find "$dir" -type f 2>/dev/null | wc -l
 }
 
-# A run that ended before it was killed has nothing to go on with.
-resumed()
+now_ms()
 {
-	exits 0 "$TARE" precondition --progress=none --resume "$1" && return 0
-	grep -q 'nothing was broken off' "$WORK/err"
+	echo $(($(date +%s%N) / 1000000))
+}
+
+# A run of FILES files in as many rounds as take a second or so.
+dirty()
+{
+	exec "$TARE" precondition --progress=none --steps="dirty:files=$FILES,amount=$((FILES / 250))m,\
+rounds=$((FILES < 50000 ? 4 : 1)); idle=1ms" "$dir"
+}
+
+# How long it takes when it is let; milliseconds.
+time_it()
+{
+	local begin
+	begin=$(now_ms)
+	(dirty >/dev/null 2>&1)
+	echo $(($(now_ms) - begin))
+}
+
+# Killed once there are files, somewhere in the time that it takes then. One that was faster than
+# ever is tried again.
+killed_once()
+{
+	local pid i delay_ms status
+	for i in 1 2 3 4 5; do
+		dirty >/dev/null 2>&1 &
+		pid=$!
+		while [ "$(find "$dir" -type f -print -quit 2>/dev/null)" = "" ] && kill -0 $pid 2>/dev/null; do :; done
+		delay_ms=$(((RANDOM * 32768 + RANDOM) % (took_ms * 8 / 10 + 1)))
+		sleep "$(printf '%d.%03d' $((delay_ms / 1000)) $((delay_ms % 1000)))"
+		kill -KILL $pid 2>/dev/null
+		wait $pid 2>/dev/null
+		status=$?
+		[ $status = 137 ] || { took_ms=$((took_ms / 2)); continue; }
+		echo "$delay_ms $(files_there)" >"$WORK/killed"
+		[ -n "$(ls -A "$dir")" ] && return 0
+		echo "$(ls -A "$dir") files"
+		return 1
+	done
+	echo "it ended before it was killed, with $status"
+	return 1
+}
+
+# killed TYPE TIMES: SIGKILL in the middle, then the next start, or --resume at once.
+killed()
+{
+	local type=$1 i took_ms delay_ms there begin
+	took_ms=$(time_it)
+	for i in $(seq "$2"); do
+		check "$type, killed: it had begun" killed_once
+		read -r delay_ms there <"$WORK/killed"
+		if [ $((i % 5)) = 1 ]; then
+			"$TARE" run --rw=read --runtime=1ms null:size=1m >/dev/null 2>&1
+			check "$type, killed: the next start leaves nothing" empty
+		fi
+		begin=$(now_ms)
+		check "$type, killed: --resume goes on to the end" exits 0 \
+			"$TARE" precondition --progress=none --resume "$dir"
+		echo "# $type, $FILES files in $took_ms ms: killed after $delay_ms ms, $there files there;" \
+			"resumed in $(($(now_ms) - begin)) ms"
+		check "$type, killed: and leaves nothing" empty
+	done
 }
 
 RANDOM=${SEED:-$$}
 whole ext4 2G 100000 400 4
-killed ext4 5
+killed ext4 "${kills[0]}"
 whole xfs 2G 100000 400 4
-killed xfs 4
+killed xfs "${kills[1]}"
 whole btrfs 2G 100000 400 4
-killed btrfs 4
+killed btrfs "${kills[2]}"
 
 # A copy, a preset, aging: on the last one made.
 mkdir -p "$WORK/from/a/b" && ln -s / "$WORK/from/link" && echo one >"$WORK/from/x" &&
