@@ -75,8 +75,8 @@ static uint32_t depth_of(const struct invocation *inv, const struct trace *trace
 
 	if (inv->replay_depth_count)
 		return inv->replay_depth_count;
-	if (length_bytes && POOL_BYTES / length_bytes < depth)
-		depth = POOL_BYTES / length_bytes;
+	if (length_bytes && POOL_BYTES / inv->workload.job_count / length_bytes < depth)
+		depth = POOL_BYTES / inv->workload.job_count / length_bytes;
 	return depth > 4 ? (uint32_t)depth : 4;
 }
 
@@ -280,6 +280,10 @@ static const struct field how_fields[] = {
 	{ .name = "iodepth", .alias = "qd", .type = FIELD_U32, .unit = UNIT_COUNT,
 	  INV(replay_depth_count), .min = 1, .max = 65536, .group = "How",
 	  .help = "most requests in flight; without it 64, fewer where requests are large" },
+	{ .name = "pacers", .type = FIELD_U32, .unit = UNIT_COUNT, LOAD(job_count), .min = 1,
+	  .max = 1024, .preset = "1", .group = "How",
+	  .help = "threads that share the trace: each request is started by the first that is free; "
+		  "each wants a CPU and has the depth for its own" },
 	{ .name = "runtime", .alias = "for", .type = FIELD_U64, .unit = UNIT_NS, LOAD(runtime_ns),
 	  .max = 366ull * 86400 * 1000000000, .group = "How",
 	  .help = "end after so long; without it with the trace" },
@@ -287,7 +291,7 @@ static const struct field how_fields[] = {
 	  .help = "bypass the page cache" },
 	{ .name = "cpus-allowed", .type = FIELD_TEXT, LOAD(cpus),
 	  .room = sizeof(((struct workload *)NULL)->cpus), .metavar = "LIST", .group = "How",
-	  .help = "CPUs the worker is pinned to, as in 0-1,3" },
+	  .help = "CPUs the pacers are pinned to in turn, as in 0-1,3" },
 	{ .name = "filter", .type = FIELD_TEXT, LOAD(filter),
 	  .room = sizeof(((struct workload *)NULL)->filter), .metavar = "SPEC", .group = "How",
 	  .help = "put delays or errors over the target, as in delay:read=1ms" },
@@ -304,7 +308,9 @@ const struct verb verb_replay = {
 		"known: writes and discards need the same consent as those of tare run.\n\n"
 		"Requests start at the recorded times, whatever came back; latency counts from the moment "
 		"each was meant to start, and how late the starts were is in the report. Each time is "
-		"worked out from the beginning, so lateness never adds up. With --timing=none they start "
+		"worked out from the beginning, so lateness never adds up. On a machine that takes CPUs "
+		"away now and then, --pacers=2 has a second thread start what is due in the meantime. "
+		"With --timing=none they start "
 		"as fast as the depth allows, with --timing=gaps each waits for the one before and then "
 		"its recorded pause.\n\n"
 		"Formats: iolog, blktrace, blkparse, msr, alibaba, tencent, spc, fiu, csv, mqsim, disksim, "

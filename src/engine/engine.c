@@ -171,18 +171,27 @@ static void tell_failure(struct measurement *m, const struct worker *w)
 			 (unsigned long long)slot->offset_bytes, strerror(-w->failed_code));
 }
 
-static void add_replayed(struct measurement *m, const struct worker *w)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Each pacer has read all of the trace up to where it was: what it left out is not its own. */
+static void add_replayed(struct measurement *m, const struct worker *w, uint64_t *last_number)
 {
 	const struct player *player = &w->player;
+	struct replay_result *r = &m->replay;
 
-	m->replay = (struct replay_result){
-		.is_replay = true,
-		.played_count = player->played_count - w->unserved_count,
-		.skipped_count = player->skipped_count,
-		.clipped_count = player->clipped_count,
-		.wrapped_count = player->wrapped_count,
-		.last_late_ns = w->last_late_ns,
-	};
+	r->is_replay = true;
+	r->played_count += player->played_count - w->unserved_count;
+	r->punctual_count += w->punctual_count;
+	r->skipped_count = larger(r->skipped_count, player->skipped_count);
+	r->clipped_count = larger(r->clipped_count, player->clipped_count);
+	r->wrapped_count = larger(r->wrapped_count, player->wrapped_count);
+	if (w->last_number > *last_number) {
+		*last_number = w->last_number;
+		r->last_late_ns = w->last_late_ns;
+	}
 }
 
 /* 1, 2-3, 4-7, ... 64 and more */
@@ -246,8 +255,6 @@ static void add_worker(struct measurement *m, const struct worker *w)
 		m->depth_found = w->search.depth_count;
 	m->steady |= w->is_steady;
 	m->unserved_count += w->unserved_count;
-	if (w->is_replay)
-		add_replayed(m, w);
 	if (w->backlog_ns_max > m->backlog_ns_max)
 		m->backlog_ns_max = w->backlog_ns_max;
 	if (w->batch_max > m->batch_count)
@@ -275,7 +282,7 @@ static int tell(struct measurement *m, const struct work *work, struct err *err)
 	struct worker *workers = work->workers;
 	const uint32_t count = work->workload->job_count;
 	struct recorder **recorders = calloc(count, sizeof(struct recorder *));
-	uint64_t request_count = 0, last_ns = work->start_ns;
+	uint64_t request_count = 0, last_ns = work->start_ns, last_number = 0;
 	double depth_sum = 0;
 	int r;
 
@@ -294,8 +301,11 @@ static int tell(struct measurement *m, const struct work *work, struct err *err)
 	m->depth_mean = request_count ? depth_sum / (double)request_count : 0;
 	snprintf(m->engine, sizeof(m->engine), "%s", work->ops->name);
 	memcpy(m->queue_mode, workers[0].queue_mode, sizeof(m->queue_mode));
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		add_worker(m, &workers[i]);
+		if (work->trace)
+			add_replayed(m, &workers[i], &last_number);
+	}
 	r = recorder_merge(m, recorders, count, err);
 	free(recorders);
 	return r;

@@ -25,9 +25,13 @@
  * with a sync after each write uses the sync engine, because io_uring hands each fsync to a
  * kernel thread and one would measure that thread's wake-up.
  *
- * A trace is replayed by one job: at recorded times (an open loop), with the recorded pauses, each
- * after the one before, or as fast as the depth allows; there a flush waits for all before it. What
- * was left out, cut or moved is counted in measurement.replay.
+ * A trace is replayed at recorded times (an open loop), with the recorded pauses, each after the
+ * one before, or as fast as the depth allows; there a flush waits for all before it. What was left
+ * out, cut or moved is counted in measurement.replay. Several jobs are its pacers (player.h): each
+ * request is started by the first of them that has a place free and sees it due, once. Requests due
+ * within the same few microseconds may so start in another order. In virtual time, where nobody is
+ * kept from running, the second gets what finds the first one's depth full. Recorded pauses have no
+ * use for a second.
  *
  * The end: runtime, or io_size (of all jobs together, split evenly), or one pass over the
  * range, whichever is given and comes first. What is in flight at the end is waited for and

@@ -16,17 +16,19 @@ static const uint8_t kind_of_op[] = {
 	[TRACE_FLUSH] = IO_FSYNC,
 };
 
-int player_init(struct player *p, const struct trace *trace, const struct workload *workload,
-		const struct engine_range *range, struct err *err)
+int player_init(struct player *p, const struct player_options *options, struct err *err)
 {
-	const struct replay *replay = &workload->replay;
+	const struct replay *replay = &options->workload->replay;
+	const struct trace *trace = options->trace;
+	int r;
 
 	*p = (struct player){
 		.trace = trace,
 		.replay = replay,
+		.share = options->share,
 		.align_bytes = trace_align_bytes(trace, replay),
-		.offset_bytes = range->offset_bytes,
-		.size_bytes = range->size_bytes,
+		.offset_bytes = options->range->offset_bytes,
+		.size_bytes = options->range->size_bytes,
 		.due_ns = NEVER_NS,
 	};
 	assert(replay->speed_ppm > 0 && replay->divide > 0);
@@ -37,7 +39,10 @@ int player_init(struct player *p, const struct trace *trace, const struct worklo
 	for (uint32_t i = 0; i < trace->stream_count; i++)
 		p->bases[i] = trace_plays(trace, i, replay) ? trace_base_bytes(trace, i, replay) :
 							      NEVER_NS;
-	return trace_cursor(trace, &p->cursor, err);
+	r = trace_cursor(trace, &p->cursor, err);
+	/* Who fetches a window starts nothing meanwhile: one at a time. */
+	p->cursor.shift = p->cursor.room * options->index / options->count;
+	return r;
 }
 
 void player_done(struct player *p)
@@ -160,12 +165,38 @@ void player_begin(struct player *p, uint64_t begin_ns)
 	fetch(p);
 }
 
-struct io player_take(struct player *p)
+static void advance(struct player *p)
 {
-	const struct io io = p->next;
+	p->number++;
+	fetch(p);
+}
+
+void player_follow(struct player *p)
+{
+	const uint64_t next = atomic_load_explicit(&p->share->next, memory_order_acquire);
+
+	while (p->has_next && p->number < next)
+		advance(p);
+}
+
+bool player_take(struct player *p, struct io *ret)
+{
+	const bool counts = p->replay->timing == TIMING_NONE;
+	uint64_t number = p->number;
 
 	assert(p->has_next);
+	/* Before it is taken: who finds a flush to be next sees all before it. */
+	if (counts)
+		atomic_fetch_add_explicit(&p->share->flying_count, 1, memory_order_relaxed);
+	if (!atomic_compare_exchange_strong_explicit(&p->share->next, &number, number + 1,
+						     memory_order_acq_rel, memory_order_acquire)) {
+		if (counts)
+			atomic_fetch_sub_explicit(&p->share->flying_count, 1, memory_order_relaxed);
+		player_follow(p);
+		return false;
+	}
+	*ret = p->next;
 	p->played_count++;
-	fetch(p);
-	return io;
+	advance(p);
+	return true;
 }

@@ -2,6 +2,7 @@
 #include "engine/test_fake.h"
 #include "model/recording.h"
 #include "model/trace.h"
+#include "base/defer.h"
 #include "base/units.h"
 
 #define US MICROSECOND_NS
@@ -401,6 +402,170 @@ static void a_recording_of_a_closed_loop_is_whole(void)
 	measurement_done(&m);
 }
 
+/* --- several pacers share a trace ------------------------------------------------------------- */
+
+static struct measurement play_shared(const struct event *events, size_t count, const char *options,
+				      struct workload *w, struct target *target)
+{
+	struct trace *trace = trace_of(events, count);
+	struct workload described = workload_of(trace, options);
+	struct measurement m;
+
+	described.job_count = w->job_count;
+	described.depth_count = w->depth_count;
+	described.runtime_ns = w->runtime_ns;
+	CHECK_EQ(workload_check(&described, NULL), 0);
+	m = play(trace, &described, target, NULL);
+	trace_free(trace);
+	return m;
+}
+
+/* One place each, 100 us: the third finds both taken until the first is done. */
+static void a_second_pacer_takes_what_the_first_has_no_place_for(void)
+{
+	static const struct event events[] = {
+		{ 0, TRACE_READ, 0, 4096, NULL },
+		{ 10 * US, TRACE_WRITE, 4096, 4096, NULL },
+		{ 20 * US, TRACE_ZERO, 0, 4096, NULL },
+		{ 30 * US, TRACE_READ, 8192, 4096, NULL },
+	};
+	struct target target = fake_target(1024, 100 * US);
+	struct measurement m = play_shared(events, 4, "",
+					   &(struct workload){ .job_count = 2, .depth_count = 1 },
+					   &target);
+
+	CHECK_EQ(fake.count, 3);
+	want_log(0, 0, IO_READ, 0, 4096);
+	want_log(1, 10 * US, IO_WRITE, 4096, 4096);
+	want_log(2, 100 * US, IO_READ, 8192, 4096);
+	CHECK_EQ(m.replay.played_count, 3);
+	CHECK_EQ(m.replay.skipped_count, 1);	/* each of both has read it */
+	CHECK_EQ(m.replay.punctual_count, 2);
+	CHECK_EQ(m.replay.last_late_ns, 70 * US);
+	CHECK_EQ(m.backlog_ns_max, 70 * US);
+	CHECK_EQ(m.lateness->count, 3);
+	CHECK_EQ(m.duration_ns, 200 * US);
+	measurement_done(&m);
+}
+
+/* Four places each: the flush begins when the twelve before it are done, whoever began them. */
+static void a_flush_waits_for_what_any_pacer_began(void)
+{
+	struct target target = fake_target(1024, 100 * US);
+	struct event events[20];
+	struct measurement m;
+
+	for (uint64_t i = 0; i < 20; i++)
+		events[i] = (struct event){ i * SECOND_NS, TRACE_WRITE, i * 4096, 4096, NULL };
+	events[12] = (struct event){ 12 * SECOND_NS, TRACE_FLUSH, 0, 0, NULL };
+	fake.service_ns[IO_WRITE] = 130 * US;
+	m = play_shared(events, 20, "timing=none",
+			&(struct workload){ .job_count = 2, .depth_count = 4 }, &target);
+	CHECK_EQ(fake.count, 20);
+	want_log(7, 0, IO_WRITE, 7 * 4096, 4096);
+	want_log(11, 130 * US, IO_WRITE, 11 * 4096, 4096);
+	want_log(12, 260 * US, IO_FSYNC, 0, 0);
+	want_log(13, 260 * US, IO_WRITE, 13 * 4096, 4096);
+	want_log(19, 260 * US, IO_WRITE, 19 * 4096, 4096);
+	CHECK_EQ(m.duration_ns, 390 * US);
+	measurement_done(&m);
+}
+
+/* Ten a millisecond apart, two places for 20 ms: what was begun and what was not make ten. */
+static void what_no_pacer_began_is_counted_once(void)
+{
+	struct target target = fake_target(1024, 3 * SECOND_NS);
+	struct event events[11];
+	struct measurement m;
+
+	for (uint64_t i = 0; i < 11; i++)
+		events[i] = (struct event){ i * MS, TRACE_READ, i * 4096, 4096, NULL };
+	m = play_shared(events, 11, "",
+			&(struct workload){ .job_count = 2, .depth_count = 1, .runtime_ns = 10 * MS },
+			&target);
+	CHECK_EQ(fake.count, 2);
+	CHECK_EQ(m.replay.played_count, 2);
+	CHECK_EQ(m.unserved_count, 8);
+	measurement_done(&m);
+}
+
+/* In real time: each once, none before its time, and what is cut in pieces is cut once. */
+static void pacers_in_threads_start_each_request_once(void)
+{
+	static const char *const options[] = { "speed=20", "timing=none" };
+	enum { COUNT = 40000 };
+	struct trace *trace = NULL;
+	struct trace_record record = { 0 };
+	struct clock clock;
+
+	clock_init_real(&clock);
+	CHECK_EQ(trace_new(&trace, NULL), 0);
+	CHECK_EQ(trace_stream(trace, "a", &record.stream, NULL), 0);
+	for (uint64_t i = 0; i < COUNT; i++) {
+		const bool is_trim = i % 1000 == 999;
+
+		record.time_ns = i * 50 * US;
+		record.op = (uint8_t)(is_trim ? TRACE_TRIM : i % 100 == 50 ? TRACE_FLUSH : TRACE_READ);
+		record.offset_bytes = record.op == TRACE_READ ? i * 4096 : 0;
+		record.length_bytes = is_trim ? 5ull << 30 : record.op == TRACE_READ ? 4096 : 0;
+		CHECK_EQ(trace_add(trace, &record, NULL), 0);
+	}
+	CHECK_EQ(trace_finish(trace, NULL), 0);
+	for (size_t k = 0; k < ARRAY_COUNT(options); k++) {
+		struct target target = fake_target(2u << 20, 0);
+		struct workload w = workload_of(trace, options[k]);
+		struct measurement m;
+		uint64_t count = 0, sum = 0, begin_ns = NEVER_NS, early_count = 0;
+
+		w.job_count = 3;
+		measurement_init(&m);
+		CHECK_EQ(engine_run_group(&(struct engine_job){ .workload = &w, .target = &target,
+								.ret = &m, .trace = trace },
+					  1, &(struct engine_options){ .clock = &clock }, NULL),
+			 0);
+		begin_ns = m.start_ns;
+		for (size_t i = 0; i < fake.count; i++) {
+			const struct fake_log *log = &fake.log[i];
+
+			if (log->kind != IO_READ)
+				continue;
+			count++;
+			sum += log->offset_bytes / 4096;
+			early_count += k == 0 &&
+				       log->at_ns < begin_ns + log->offset_bytes / 4096 * 2500;
+		}
+		/* 40 discards of three pieces each, 400 flushes; the rest are reads. */
+		CHECK_EQ(fake.count, COUNT + 40 * 2);
+		CHECK_EQ(m.replay.played_count, COUNT + 40 * 2);
+		CHECK_EQ(count, COUNT - 440);
+		/* All numbers, but each 999th of a thousand and each 50th of a hundred. */
+		CHECK_EQ(sum, 799980000ull - (40 * 999 + 1000ull * (40 * 39 / 2)) -
+				      (400 * 50 + 100ull * (400 * 399 / 2)));
+		CHECK_EQ(early_count, 0);
+		CHECK_EQ(m.ops[OP_TRIM].bytes, 40 * (5ll << 30));
+		CHECK_EQ(m.ops[OP_SYNC].count, 400);
+		CHECK(k == 1 || m.lateness->count == COUNT + 40 * 2);
+		measurement_done(&m);
+	}
+	trace_free(trace);
+}
+
+static void pauses_have_no_use_for_a_second_pacer(void)
+{
+	struct trace *trace = trace_of(plain, 4);
+	struct workload w = workload_of(trace, "timing=gaps");
+	struct err err = { 0 };
+
+	w.job_count = 2;
+	CHECK_EQ(workload_check(&w, &err), -EINVAL);
+	CHECK(strstr(err.text, "2 pacers have no use with timing=gaps"));
+	w.replay.timing = TIMING_RECORDED;
+	w.io_count = 3;
+	CHECK_EQ(workload_check(&w, &err), -EINVAL);
+	CHECK(strstr(err.text, "io-count"));
+	trace_free(trace);
+}
+
 TESTS(TEST(requests_start_at_their_times),
       TEST(speed_scales_times),
       TEST(a_million_end_without_drift),
@@ -412,5 +577,10 @@ TESTS(TEST(requests_start_at_their_times),
       TEST(what_is_past_the_end_is_refused_unless_asked_otherwise),
       TEST(long_discards_are_several_and_skipped_ones_are_counted),
       TEST(a_runtime_ends_it_before),
+      TEST(a_second_pacer_takes_what_the_first_has_no_place_for),
+      TEST(a_flush_waits_for_what_any_pacer_began),
+      TEST(what_no_pacer_began_is_counted_once),
+      TEST(pacers_in_threads_start_each_request_once),
+      TEST(pauses_have_no_use_for_a_second_pacer),
       TEST(a_recording_has_what_each_request_did),
       TEST(a_recording_of_a_closed_loop_is_whole))

@@ -11,7 +11,7 @@
 #include "engine/worker_loop.h"
 #include "engine/worker_second.h"
 
-#define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until others of the flow are looked at again */
+#define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until other workers are looked at again */
 #define STANDSTILL_COUNT (1u << 24)
 
 void worker_begin(struct worker *w)
@@ -107,8 +107,10 @@ static void begin_pause(struct worker *w, uint64_t end_ns)
 {
 	const struct workload *workload = w->work->workload;
 
-	if (w->one_by_one) {
-		w->think_until_ns = end_ns + w->player.gap_ns;
+	if (w->is_replay) {
+		player_landed(&w->player);
+		if (w->one_by_one)
+			w->think_until_ns = end_ns + w->player.gap_ns;
 	} else if (workload->think_ns && --w->think_left == 0) {
 		w->think_left = workload->think_count ? workload->think_count : 1;
 		w->think_until_ns = end_ns + workload->think_ns;
@@ -178,27 +180,27 @@ static void draw_of_lines(struct worker *w, struct io *io)
 		w->think_until_ns = clock_now_ns(w->work->clock) + request.delay_ns;
 }
 
-static void draw(struct worker *w, struct io *io)
+/* False when another worker was first. */
+static bool draw(struct worker *w, struct io *io)
 {
 	struct address *address = &w->address;
 	uint32_t length_bytes;
 
-	if (w->is_replay) {
-		*io = player_take(&w->player);
-		return;
-	}
+	if (w->is_replay)
+		return player_take(&w->player, io);
 	if (w->lines.lines) {
 		draw_of_lines(w, io);
-		return;
+		return true;
 	}
 	io->kind = (uint8_t)mix_next(&w->mix, &length_bytes);
 	if (w->write_address && io->kind != IO_READ)
 		address = w->write_address;
 	io->offset_bytes = address_next(address, length_bytes);
 	io->length_bytes = w->left_bytes == WORK_UNLIMITED ? length_bytes : cut(w, length_bytes);
+	return true;
 }
 
-/* The next request; false when it has to wait for a write to its blocks. */
+/* The next request; false when it has to wait for a write to its blocks, or was taken. */
 static bool next_request(struct worker *w, struct io *io)
 {
 	struct work *work = w->work;
@@ -219,8 +221,8 @@ static bool next_request(struct worker *w, struct io *io)
 		*io = w->held;
 	else if (w->is_drawn)
 		*io = w->drawn;
-	else
-		draw(w, io);
+	else if (!draw(w, io))
+		return false;
 	w->is_drawn = false;
 	if (work->map.words && io->kind != IO_READ &&
 	    !verify_claim(&work->map, io->offset_bytes, io->length_bytes)) {
@@ -290,8 +292,7 @@ static uint64_t next_start_ns(const struct worker *w)
 		return NEVER_NS;
 	if (in_flight(w) >= w->search.depth_count)
 		return NEVER_NS;
-	if (w->is_replay && (!w->player.has_next ||
-			     (w->flush_waits && w->player.next.kind == IO_FSYNC && in_flight(w))))
+	if (w->is_replay && (!w->player.has_next || player_waits(&w->player)))
 		return NEVER_NS;
 	if (!w->open_loop)
 		return w->think_until_ns;
@@ -305,7 +306,9 @@ static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
 	if (intended_ns < w->recorder.start_ns)
 		return;
 	histogram_add(w->recorder.lateness, late_ns);
+	w->punctual_count += late_ns <= REPLAY_PUNCTUAL_NS;
 	w->last_late_ns = late_ns;
+	w->last_number = w->player.number;
 	if (w->starved && late_ns > w->backlog_ns_max)
 		w->backlog_ns_max = late_ns;
 }
@@ -321,8 +324,13 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 		struct io *io = &w->ios[count];
 
 		w->is_ahead = flow_ahead(&w->flow);
-		if (w->is_ahead || !next_request(w, io))
+		if (w->is_ahead)
 			break;
+		if (!next_request(w, io)) {
+			if (w->is_replay)
+				continue;	/* the one after it, then */
+			break;
+		}
 		flow_add(&w->flow);
 		/* Syncs are none of the schedule's, unless they were recorded. */
 		if (w->open_loop && (w->is_replay || io->kind < IO_FSYNC)) {
@@ -376,6 +384,8 @@ static int collect(struct worker *w, uint32_t min_count, uint64_t deadline_ns)
 
 static void check_over(struct worker *w, uint64_t now_ns)
 {
+	if (w->is_replay)
+		player_follow(&w->player);
 	if (search_step(&w->search, now_ns) && !w->work->workload->latency_run)
 		w->left_count = 0;
 	if (w->draining || !is_over(w, now_ns))
@@ -395,7 +405,7 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 		sched_yield();	/* another worker writes those blocks */
 	} else if (now_ns < w->spin_until_ns && start_ns != NEVER_NS) {
 		collect(w, 0, NEVER_NS);	/* a pause that is to cost CPU time */
-	} else if (flying == 0 && w->is_ahead) {
+	} else if (flying == 0 && (w->is_ahead || (w->is_replay && start_ns == NEVER_NS))) {
 		nanosleep(&(struct timespec){ .tv_nsec = FLOW_WAIT_NS }, NULL);
 	} else if (flying == 0) {
 		worker_nap(w, start_ns);
@@ -449,11 +459,16 @@ static void finish(struct worker *w)
 		tick(w, w->recorder.last_ns);
 	recorder_finish(&w->recorder, w->recorder.last_ns);
 	worker_count_punted(w);
+	if (w->is_replay)
+		player_follow(&w->player);
 	while (whole && due_ns(w) < w->work->end_ns) {
-		if (w->is_replay)
-			player_take(&w->player);
-		else
-			pace_take(&w->pace);
+		struct io unserved;
+
+		if (w->is_replay) {
+			w->unserved_count += player_take(&w->player, &unserved);
+			continue;
+		}
+		pace_take(&w->pace);
 		w->unserved_count++;
 	}
 	if (w->tap)

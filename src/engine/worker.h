@@ -54,6 +54,7 @@ struct work {
 	struct verify_map map;			/* words NULL when not verifying */
 	struct engine_memory **memory;		/* borrowed; NULL when none is kept */
 	const struct trace *trace;		/* replayed in place of draws; NULL */
+	struct player_share share;		/* of it, by all workers */
 	struct taps *taps;			/* one for each worker; NULL when nothing is recorded */
 	uint32_t measurement_index;		/* in the recording */
 	uint64_t begin_ns, start_ns;		/* of ramp and of measuring */
@@ -106,7 +107,6 @@ struct worker {
 	struct player player;
 	bool is_replay;			/* player, not mix, address and pace, says what comes next */
 	bool one_by_one;		/* the next one's pause begins with a completion */
-	bool flush_waits;		/* a flush starts when nothing is in flight */
 	struct tap *tap;		/* NULL when nothing is recorded */
 	bool open_loop, draining, finished, ended, starved;
 	uint64_t left_count;		/* requests still to start: one pass */
@@ -149,6 +149,8 @@ struct worker {
 	uint32_t batch_max;
 	uint64_t backlog_ns_max, unserved_count;
 	uint64_t last_late_ns;		/* of the last request that was started */
+	uint64_t last_number;		/* of a replay: which that was, from 1; 0 = none */
+	uint64_t punctual_count;	/* started within REPLAY_PUNCTUAL_NS */
 	uint64_t user_ns, system_ns, voluntary_switch_count, involuntary_switch_count;
 	uint64_t major_fault_count, minor_fault_count;
 	uint64_t transaction_count, transaction_ns, transaction_ns_max;

@@ -132,7 +132,11 @@ static int init_draws(struct worker *w, struct err *err)
 	int r;
 
 	if (w->is_replay)
-		return player_init(&w->player, work->trace, work->workload, range, err);
+		return player_init(&w->player,
+				   &(struct player_options){ work->trace, work->workload, range,
+							     &w->work->share, w->index,
+							     work->workload->job_count },
+				   err);
 	lines_init(&w->lines, work->workload, range, random_mix(work->seed + 0x7000u + w->index));
 	if (w->lines.lines)
 		return 0;
@@ -197,7 +201,6 @@ int worker_init(struct worker *w, struct work *work, uint32_t index, bool has_re
 		.flow = { work->flow, workload->flow_weight, 0 },
 		.is_replay = work->trace != NULL,
 		.one_by_one = work->trace && workload->replay.timing == TIMING_GAPS,
-		.flush_waits = work->trace && workload->replay.timing == TIMING_NONE,
 		.tap = work->taps ? taps_at(work->taps, index) : NULL,
 		.writes_trimmed = workload_trims_first(workload),
 		.latency_ns_max = workload->latency_ns_max ? workload->latency_ns_max : UINT64_MAX,

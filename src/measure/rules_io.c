@@ -342,9 +342,12 @@ bool look_replay(const struct audit_facts *facts, struct finding *ret)
 	if (m->backlog_ns_max > REPLAY_LATE_NS)
 		advise(ret, "they waited for a place in the queue: raise --iodepth; if the drive cannot keep "
 		       "up, replay with --speed below 1");
+	else if (m->workload.job_count > 1)
+		advise(ret, "this machine had no CPU for them in time: leave one free for each pacer "
+		       "(--cpus-allowed), and stop what else runs");
 	else
-		advise(ret, "this machine had no CPU for them in time: leave one free (--cpus-allowed), and "
-		       "stop what else runs");
+		advise(ret, "this machine had no CPU for them in time: stop what else runs, or have a second "
+		       "thread start what the first could not (--pacers=2)");
 	return true;
 }
 

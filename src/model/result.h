@@ -52,12 +52,15 @@ struct verify_failure {
 };
 
 /* How a trace was replayed. When each request was started, against when it was meant to: lateness. */
+#define REPLAY_PUNCTUAL_NS 50000u	/* started that late is as good as in time */
+
 struct replay_result {
 	bool is_replay;			/* there was a trace; else all is 0 */
 	uint64_t played_count;		/* requests started */
 	uint64_t skipped_count;		/* left out: asked for, or of a kind that is not replayed */
 	uint64_t clipped_count, wrapped_count;	/* past the target's end: cut or dropped, moved */
 	uint64_t last_late_ns;		/* how late the last one was started */
+	uint64_t punctual_count;	/* of those with times, started within REPLAY_PUNCTUAL_NS */
 };
 
 /* What one measuring phase gave: the engine fills most, measure/ adds name, level and ceilings. */

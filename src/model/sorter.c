@@ -385,7 +385,8 @@ const void *cursor_refill(struct cursor *cursor)
 {
 	const size_t bytes = cursor->record_bytes;
 	const uint64_t left = cursor->end - cursor->next;
-	const size_t want = left < cursor->room ? (size_t)left : cursor->room;
+	const size_t whole = cursor->room - (size_t)((cursor->next + cursor->shift) % cursor->room);
+	const size_t want = left < whole ? (size_t)left : whole;
 	size_t have = 0;
 
 	cursor->at = cursor->count = 0;

@@ -41,6 +41,7 @@ struct cursor {
 	uint64_t next, end;		/* records: the first not in the window, and the last + 1 */
 	char *window;			/* owned */
 	size_t room, at, count;		/* of the window, in records */
+	size_t shift;			/* records by which windows begin early: no two cursors at once */
 	int code;
 };
 

@@ -127,7 +127,7 @@ const struct field workload_fields[] = {
 	  U32(wait_count, UNIT_COUNT, 0, 65536), .group = GROUP,
 	  .help = "completions waited for at once; without it a quarter of the depth, at most 8" },
 	{ .name = "numjobs", U32(job_count, UNIT_COUNT, 1, 1024), .preset = "1", .group = GROUP,
-	  .help = "workers that do the same, each with its own seed" },
+	  .help = "workers that do the same, each with its own seed; of a trace, its pacers" },
 	{ .name = "direct", BOOL(direct), .preset = "1", .group = GROUP,
 	  .help = "bypass the page cache" },
 	{ .name = "buffered", BOOL(direct), .parse = workload_parse_buffered, .input_only = true,

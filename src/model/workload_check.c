@@ -315,7 +315,6 @@ static int check_trace(const struct workload *w, struct err *err)
 		{ "backwards", w->backwards },
 		{ "io-size", w->io_size_bytes > 0 },
 		{ "ramp-time", w->ramp_ns > 0 },
-		{ "numjobs", w->job_count > 1 },
 		{ "fsync", w->fsync_count > 0 },
 		{ "fdatasync", w->fdatasync_count > 0 },
 		{ "rate-iops", w->rate_iops > 0 },
@@ -333,6 +332,12 @@ static int check_trace(const struct workload *w, struct err *err)
 						     "as they were recorded",
 				       rows[i].name);
 	}
+	if (w->job_count > 1 && w->replay.timing == TIMING_GAPS)
+		return err_set(err, -EINVAL, "%u pacers have no use with timing=gaps, where each request "
+					     "waits for the one before",
+			       w->job_count);
+	if (w->job_count > 1 && w->io_count)
+		return err_set(err, -EINVAL, "io-count is of one pacer, not of %u", w->job_count);
 	if (!w->direct || granule_bytes % 512 == 0)
 		return 0;
 	err_set(err, -EINVAL, "the trace has requests that are no multiples of 512, which direct I/O "

@@ -313,6 +313,7 @@ static json_t *replay_json(const struct replay_result *replay)
 	json_put_u64(ret, "clipped_count", replay->clipped_count);
 	json_put_u64(ret, "wrapped_count", replay->wrapped_count);
 	json_put_u64(ret, "last_late_ns", replay->last_late_ns);
+	json_put_u64(ret, "within_50us_count", replay->punctual_count);
 	return ret;
 }
 

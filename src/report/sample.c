@@ -310,7 +310,7 @@ void sample_open_loop(struct result *ret)
 	sample_add(&m->lateness, 20000, 1);
 	m->backlog_ns_max = 1200000000;
 	m->unserved_count = 2100;
-	m->replay = (struct replay_result){ true, 12900, 40, 3, 2, 20000 };
+	m->replay = (struct replay_result){ true, 12900, 40, 3, 2, 20000, 12900 };
 	m->workload.lines.count = 1;
 	m->workload.lines.lines[0] = (struct access_line){
 		.bytes = 4096, .weight = 100, .read_ppm = 660000, .random_ppm = 1000000,

@@ -70,7 +70,7 @@ void report_workload_text(const struct workload *w, struct text *ret)
 		add_asked(w, ret);
 	text_add(ret, " Q%" PRIu32, w->depth_count);
 	if (w->job_count > 1)
-		text_add(ret, " × %" PRIu32 " jobs", w->job_count);
+		text_add(ret, " × %" PRIu32 " %s", w->job_count, *w->trace ? "pacers" : "jobs");
 	if (w->fdatasync_count)
 		text_add(ret, " + fdatasync");
 	if (w->fsync_count)

@@ -147,9 +147,10 @@ static void add_replay(const struct measurement *m, const struct report_style *s
 	add_line(ret, style, "started", "late by p50 %s, p99 %s, p99.9 %s",
 		 text_percentile(m->lateness, 500000, a), text_percentile(m->lateness, 990000, b),
 		 text_percentile(m->lateness, 999000, c));
-	add_line(ret, style, "", "at most %s; the last one by %s",
+	add_line(ret, style, "", "at most %s; the last one by %s; %.5g %% within 50 us",
 		 units_format_latency((double)m->lateness->max_ns, a),
-		 units_format_latency((double)r->last_late_ns, b));
+		 units_format_latency((double)r->last_late_ns, b),
+		 (double)(r->punctual_count * 10000 / m->lateness->count) / 100);	/* down */
 }
 
 static void add_queue(const struct measurement *m, const struct report_style *style,
@@ -162,7 +163,8 @@ static void add_queue(const struct measurement *m, const struct report_style *st
 	text_add(&depth, "%.1f on average, %" PRIu32 " at most, %" PRIu32 " asked", m->depth_mean,
 		 m->depth_max, m->workload.depth_count);
 	if (m->workload.job_count > 1)
-		text_add(&depth, " of each of %" PRIu32 " jobs", m->workload.job_count);
+		text_add(&depth, " of each of %" PRIu32 " %s", m->workload.job_count,
+			 m->replay.is_replay ? "pacers" : "jobs");
 	if (m->batch_count)
 		text_add(&depth, "; batches of %" PRIu32 ", waits for %" PRIu32, m->batch_count,
 			 m->wait_count);

@@ -84,6 +84,7 @@ static void add_replay(const struct measurement *m, struct text *ret)
 	add_latency(m->name, "lateness", m->lateness, ret);
 	text_add(ret, "%s lateness of the last: %s\n", m->name,
 		 units_format_latency((double)r->last_late_ns, text));
+	text_add(ret, "%s started within 50 us: %" PRIu64 "\n", m->name, r->punctual_count);
 }
 
 static void add_place(const struct result *result, const struct measurement *m, struct text *ret)
