@@ -20,7 +20,7 @@ WORK=$(mktemp -d "${TMPDIR:-/tmp}/tare-test.XXXXXX")
 
 # An ext4 is made whole at once, in every test: a kernel that goes on zeroing tables for a minute
 # would write while a test counts what a device was sent.
-MKE2FS_CONFIG=$WORK/mke2fs.conf
+MKE2FS_CONFIG=$WORK.mke2fs.conf	# beside: some tests say that WORK is empty
 sed 's/^\[defaults\].*/&\n\tlazy_itable_init = 0\n\tlazy_journal_init = 0/' /etc/mke2fs.conf >"$MKE2FS_CONFIG"
 export MKE2FS_CONFIG
 
@@ -163,7 +163,7 @@ tidy()
 	grep -lsF -- "$WORK" /var/lib/tare/checkpoints/* | xargs -r rm -f
 	[ ! -e "$WORK/begun" ] || find /var/lib/tare/checkpoints -name 'precondition-*' \
 		-newer "$WORK/begun" -delete 2>/dev/null
-	rm -rf "$WORK"
+	rm -rf "$WORK" "$MKE2FS_CONFIG"
 	if [ "$tap_count" != "$tap_plan" ]; then
 		echo "# $tap_count of $tap_plan tests ran"
 		exit 1
