@@ -91,14 +91,12 @@ void help_option(const struct field *field, struct text *ret)
 	add_option(field, ret);
 }
 
-void help_options(const struct field *table, struct text *ret)
+void help_options(const struct field *table, const char **group, struct text *ret)
 {
-	const char *group = NULL;
-
 	for (const struct field *field = table; field->name; field++) {
-		if (!group || strcmp(group, field->group) != 0)
+		if (!*group || strcmp(*group, field->group) != 0)
 			text_add(ret, "\n%s:\n", field->group);
-		group = field->group;
+		*group = field->group;
 		add_option(field, ret);
 	}
 }
@@ -160,6 +158,8 @@ void help_short(const struct verb *verb, struct text *ret)
 
 void help_full(const struct verb *verb, struct text *ret)
 {
+	const char *group = NULL;
+
 	if (!*verb->name) {
 		help_short(verb, ret);
 		return;
@@ -170,9 +170,9 @@ void help_full(const struct verb *verb, struct text *ret)
 		add_wrapped(ret, verb->description, 0, 0);
 	}
 	for (size_t i = 0; i < VERB_TABLES && verb->tables[i]; i++)
-		help_options(verb->tables[i], ret);
+		help_options(verb->tables[i], &group, ret);
 	if (verb->takes_workload)
-		help_options(workload_fields, ret);
-	help_options(common_fields, ret);
+		help_options(workload_fields, &group, ret);
+	help_options(common_fields, &group, ret);
 	add_examples(verb, VERB_EXAMPLES, ret);
 }

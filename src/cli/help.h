@@ -11,7 +11,9 @@
 
 void help_short(const struct verb *verb, struct text *ret);	/* --help: three examples */
 void help_full(const struct verb *verb, struct text *ret);	/* tare help VERB */
-void help_options(const struct field *table, struct text *ret);	/* under their groups */
+
+/* Under their groups; *group is the one before, NULL at first: tables may share one. */
+void help_options(const struct field *table, const char **group, struct text *ret);
 void help_option(const struct field *field, struct text *ret);	/* tare help iodepth */
 
 /* Topics beside the verbs: "exit-codes", "findings", "workload". */

@@ -20,6 +20,8 @@ static void print_findings(struct text *ret)
 
 static void print_workload(struct text *ret)
 {
+	const char *group = NULL;
+
 	text_add(ret, "Each is an option of tare run (--iodepth=32) and a key of a plan:\n\n"
 		      "  target: /mnt/data\n"
 		      "  defaults: { bs: 4k, runtime: 10s }\n"
@@ -27,7 +29,7 @@ static void print_workload(struct text *ret)
 		      "    - measure: { rw: randread, iodepth: 32 }\n"
 		      "    - idle: 5s\n"
 		      "    - measure: { rw: randwrite, rate-iops: 1000 }\n");
-	help_options(workload_fields, ret);
+	help_options(workload_fields, &group, ret);
 }
 
 static void print_steps(struct text *ret)
@@ -37,12 +39,14 @@ static void print_steps(struct text *ret)
 		      "    - fill: { times: 2, bs: 1m }\n"
 		      "    - trim:\n");
 	for (size_t i = 0; i < STEP_KINDS; i++) {
+		const char *group = NULL;
+
 		text_add(ret, "\n%s - %s\n", step_rows[i].name, step_rows[i].help);
 		if (step_rows[i].main_field)
 			text_add(ret, "  %s=VALUE alone sets %s\n", step_rows[i].name,
 				 step_rows[i].main_field);
 		if (step_rows[i].fields->name)
-			help_options(step_rows[i].fields, ret);
+			help_options(step_rows[i].fields, &group, ret);
 	}
 }
 
@@ -87,25 +91,25 @@ static void scdoc_option(const struct field *field, struct text *ret)
 	text_done(&room);
 }
 
-static void scdoc_table(const struct field *table, struct text *ret)
+static void scdoc_table(const struct field *table, const char **group, struct text *ret)
 {
-	const char *group = NULL;
-
 	for (const struct field *field = table; field->name; field++) {
-		if (!group || strcmp(group, field->group) != 0)
+		if (!*group || strcmp(*group, field->group) != 0)
 			text_add(ret, "## %s\n\n", field->group);
-		group = field->group;
+		*group = field->group;
 		scdoc_option(field, ret);
 	}
 }
 
 static void scdoc_options(const struct verb *verb, struct text *ret)
 {
+	const char *group = NULL;
+
 	for (size_t i = 0; i < VERB_TABLES && verb->tables[i]; i++)
-		scdoc_table(verb->tables[i], ret);
+		scdoc_table(verb->tables[i], &group, ret);
 	if (verb->takes_workload)
 		text_add(ret, "## Workload\n\nIts options are in *tare-workload*(5).\n\n");
-	scdoc_table(common_fields, ret);
+	scdoc_table(common_fields, &group, ret);
 }
 
 static void scdoc_description(const struct verb *verb, struct text *ret)
@@ -161,7 +165,9 @@ static void scdoc_findings(struct text *ret)
 
 static void scdoc_workload(struct text *ret)
 {
-	scdoc_table(workload_fields, ret);
+	const char *group = NULL;
+
+	scdoc_table(workload_fields, &group, ret);
 }
 
 static void scdoc_common(struct text *ret)

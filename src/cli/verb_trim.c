@@ -90,12 +90,14 @@ static bool is_sim(const char *target)
 }
 
 /* Trying is of use only where something is announced, or where nothing is known beforehand. */
-static bool is_worth_trying(const struct trim_report *report)
+static bool is_worth_trying(const struct invocation *inv, const struct trim_report *report)
 {
 	const uint32_t top = trim_top_block(report);
 
 	if (strcmp(report->verdict.code, "not-applicable") == 0)
 		return false;
+	if (inv->erase_serial[0] && trim_probe_can_ask(report))
+		return true;
 	/* A file system or what lies on it stops them before any device is told. */
 	for (uint32_t i = 0; i < report->layer_count && i < top; i++)
 		if (report->layers[i].capable == TRIM_NO)
@@ -156,7 +158,7 @@ static int look(struct invocation *inv, const char *target, struct trim_report *
 	if (r < 0)
 		return r;
 	trim_judge(report);
-	if (!is_worth_trying(report))
+	if (!is_worth_trying(inv, report))
 		return 0;
 	state_reap(NULL);
 	told_init(&told, inv);

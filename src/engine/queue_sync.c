@@ -78,6 +78,18 @@ static int sync_reap(struct queue *queue, struct io_done *done, uint32_t min_cou
 	return 1;
 }
 
+static int sync_one(struct queue *queue, const struct io *io, struct io_done *done)
+{
+	struct queue_sync *q = (struct queue_sync *)queue;
+
+	assert(q->count == 0);
+	done->tag = io->tag;
+	done->result = queue_sys_target_call(queue->target, q->is_device, io);
+	done->done_ns = 0;
+	q->queue.facts.enter_count++;
+	return 1;
+}
+
 const struct queue_ops queue_sync = {
 	.name = "sync",
 	.help = "pread and pwrite, one at a time: depth is 1 for each job",
@@ -86,4 +98,5 @@ const struct queue_ops queue_sync = {
 	.close = sync_close,
 	.push = sync_push,
 	.reap = sync_reap,
+	.one = sync_one,
 };

@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/kernel.h"
+
 static int32_t trim(int fd, bool is_device, const struct io *io)
 {
 	uint64_t range[2] = { io->offset_bytes, io->length_bytes };
@@ -25,25 +27,21 @@ static int32_t trim(int fd, bool is_device, const struct io *io)
 
 int32_t queue_sys_call(int fd, bool is_device, const struct io *io)
 {
-	ssize_t r = -1;
-
 	switch ((enum io_kind)io->kind) {
 	case IO_READ:
-		r = pread(fd, io->buffer, io->length_bytes, (off_t)io->offset_bytes);
-		break;
+		return (int32_t)kernel_call(SYS_pread64, fd, (long)io->buffer, io->length_bytes,
+					    (long)io->offset_bytes, 0, 0);
 	case IO_WRITE:
-		r = pwrite(fd, io->buffer, io->length_bytes, (off_t)io->offset_bytes);
-		break;
+		return (int32_t)kernel_call(SYS_pwrite64, fd, (long)io->buffer, io->length_bytes,
+					    (long)io->offset_bytes, 0, 0);
 	case IO_TRIM:
 		return trim(fd, is_device, io);
 	case IO_FSYNC:
-		r = fsync(fd);
-		break;
+		return fsync(fd) < 0 ? -errno : 0;
 	case IO_FDATASYNC:
-		r = fdatasync(fd);
-		break;
+		return fdatasync(fd) < 0 ? -errno : 0;
 	}
-	return r < 0 ? -errno : (int32_t)r;
+	return -EINVAL;
 }
 
 int32_t queue_sys_target_call(const struct target *target, bool is_device, const struct io *io)

@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/defer.h"
+#include "base/kernel.h"
 #include "engine/queue_sys.h"
 
 /*
@@ -30,7 +32,9 @@ struct queue_uring {
 	const struct target_part *parts;	/* borrowed; NULL: fd alone */
 	uint8_t read_opcode, write_opcode;
 	uint32_t pending_count;		/* pushed, not yet submitted */
-	uint32_t in_flight_count;	/* submitted, not yet taken */
+	uint32_t open_count;		/* pushed, not yet taken */
+	unsigned enter_flags;
+	int enter_fd;			/* the ring's, registered where that is possible */
 	bool completes_inline;		/* the last try found all done on return */
 	uint8_t try_count;		/* waits since that was last tried */
 	/* Trims of devices are made by push itself and wait here for reap. */
@@ -97,6 +101,10 @@ static int uring_setup(struct queue_uring *q, uint32_t depth_count, const char *
 	if (r < 0)
 		return explain(r, err);
 	q->ring_ready = true;
+	q->enter_fd = q->ring.ring_fd;
+	/* Entries are submitted in their order: said once, here. */
+	for (unsigned i = 0; i < q->ring.sq.ring_entries; i++)
+		q->ring.sq.array[i] = i;
 	q->has_deadline = (q->ring.features & IORING_FEAT_EXT_ARG) != 0;
 	return 0;
 }
@@ -137,6 +145,8 @@ static void uring_register(struct queue_uring *q, const struct queue_options *op
 	q->read_opcode = fixed_buffers ? IORING_OP_READ_FIXED : IORING_OP_READ;
 	q->write_opcode = fixed_buffers ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE;
 	fixed_ring = io_uring_register_ring_fd(&q->ring) == 1;
+	q->enter_fd = q->ring.enter_ring_fd;
+	q->enter_flags = fixed_ring ? IORING_ENTER_REGISTERED_RING : 0;
 	probe = io_uring_get_probe_ring(&q->ring);
 	q->has_trim = probe && io_uring_opcode_supported(probe, IORING_OP_FALLOCATE);
 	io_uring_free_probe(probe);
@@ -253,7 +263,7 @@ static void uring_push(struct queue *queue, const struct io *ios, uint32_t count
 	unsigned tail = sq->sqe_tail;
 
 	/* io_uring_get_sqe for a whole batch: there is room, the caller keeps within the depth. */
-	assert(count <= io_uring_sq_space_left(&q->ring));
+	assert(q->pending_count + count <= sq->ring_entries);
 	for (uint32_t i = 0; i < count; i++) {
 		if (is_local(q, &ios[i]))
 			trim_now(q, &ios[i]);
@@ -261,11 +271,17 @@ static void uring_push(struct queue *queue, const struct io *ios, uint32_t count
 			prepare(q, fd_of(q, &ios[i]), &sq->sqes[tail++ & mask], &ios[i]);
 	}
 	q->pending_count += tail - sq->sqe_tail;
+	q->open_count += tail - sq->sqe_tail;
 	sq->sqe_tail = tail;
 }
 
+static inline uint32_t ready(const struct queue_uring *q)
+{
+	return __atomic_load_n(q->ring.cq.ktail, __ATOMIC_ACQUIRE) - *q->ring.cq.khead;
+}
+
 /* Completions that are in the ring already: no system call. */
-static uint32_t take(struct queue_uring *q, struct io_done *done, uint32_t max_count)
+static inline uint32_t take(struct queue_uring *q, struct io_done *done, uint32_t max_count)
 {
 	const struct io_uring_cqe *cqes = q->ring.cq.cqes;
 	const unsigned mask = q->ring.cq.ring_mask;
@@ -274,7 +290,7 @@ static uint32_t take(struct queue_uring *q, struct io_done *done, uint32_t max_c
 
 	while (q->local_count > 0 && count < max_count)
 		done[count++] = q->local[--q->local_count];
-	ready_count = io_uring_cq_ready(&q->ring);
+	ready_count = ready(q);
 	if (ready_count > max_count - count)
 		ready_count = max_count - count;
 	done += count;
@@ -285,18 +301,31 @@ static uint32_t take(struct queue_uring *q, struct io_done *done, uint32_t max_c
 		done[i].result = cqe->res;
 		done[i].done_ns = 0;
 	}
-	io_uring_cq_advance(&q->ring, ready_count);
-	q->in_flight_count -= ready_count;
+	/* The kernel may fill the places of what was read, and not before. */
+	__atomic_store_n(q->ring.cq.khead, head, __ATOMIC_RELEASE);
+	q->open_count -= ready_count;
 	return count + ready_count;
 }
 
-static void account(struct queue_uring *q, int submitted)
+/*
+ * liburing's io_uring_submit and its kin in one, without their calls: submits what is pending
+ * and waits for wait_count completions, where flags say so.
+ */
+static inline int enter_with(struct queue_uring *q, uint32_t wait_count, unsigned flags,
+			     struct io_uring_getevents_arg *arg)
 {
-	if (submitted <= 0)
-		return;
-	assert((uint32_t)submitted <= q->pending_count);
-	q->pending_count -= (uint32_t)submitted;
-	q->in_flight_count += (uint32_t)submitted;
+	struct io_uring_sq *sq = &q->ring.sq;
+	long r;
+
+	/* Without SQPOLL the kernel looks at the ring in this very call. */
+	sq->sqe_head = sq->sqe_tail;
+	__atomic_store_n(sq->ktail, sq->sqe_tail, __ATOMIC_RELEASE);
+	q->queue.facts.enter_count++;
+	r = kernel_call(SYS_io_uring_enter, q->enter_fd, q->pending_count, wait_count,
+			flags | q->enter_flags, (long)arg, arg ? sizeof(*arg) : 0);
+	/* What was taken is what left the submission ring, whatever the wait returned. */
+	q->pending_count = sq->sqe_tail - __atomic_load_n(sq->khead, __ATOMIC_ACQUIRE);
+	return (int)r;
 }
 
 static int enter_until(struct queue_uring *q, uint32_t wait_count, uint64_t deadline_ns)
@@ -307,13 +336,14 @@ static int enter_until(struct queue_uring *q, uint32_t wait_count, uint64_t dead
 		.tv_sec = (long long)(left_ns / SECOND_NS),
 		.tv_nsec = (long long)(left_ns % SECOND_NS),
 	};
-	struct io_uring_cqe *cqe;
+	struct io_uring_getevents_arg arg = { .sigmask_sz = _NSIG / 8, .ts = (uintptr_t)&ts };
 	int r;
 
 	if (q->has_deadline)
-		return io_uring_submit_and_wait_timeout(&q->ring, &cqe, wait_count, &ts, NULL);
-	r = io_uring_submit(&q->ring);
-	if (r >= 0 && io_uring_cq_ready(&q->ring) == 0) {
+		return enter_with(q, wait_count, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+				  &arg);
+	r = q->pending_count > 0 ? enter_with(q, 0, 0, NULL) : 0;
+	if (r >= 0 && ready(q) == 0) {
 		struct pollfd poll_fd = { .fd = q->ring.ring_fd, .events = POLLIN };
 
 		ppoll(&poll_fd, 1, &(struct timespec){ ts.tv_sec, (long)ts.tv_nsec }, NULL);
@@ -326,30 +356,24 @@ static int enter_until(struct queue_uring *q, uint32_t wait_count, uint64_t dead
  * page cache, /dev/null) needs no wait, which costs 2 % of such a request. Tried once in 256 waits,
  * so that one which completes later pays less than a nanosecond for the question.
  */
-static bool submits_inline(struct queue_uring *q, uint32_t wait_count)
+static inline bool submits_inline(struct queue_uring *q, uint32_t wait_count)
 {
 	if (!q->completes_inline && ++q->try_count != 0)
 		return false;
-	q->queue.facts.enter_count++;
-	io_uring_submit(&q->ring);
-	account(q, (int)(q->pending_count - io_uring_sq_ready(&q->ring)));
-	q->completes_inline = q->pending_count == 0 && io_uring_cq_ready(&q->ring) >= wait_count;
+	enter_with(q, 0, 0, NULL);
+	q->completes_inline = q->pending_count == 0 && ready(q) >= wait_count;
 	return q->completes_inline;
 }
 
-static int enter(struct queue_uring *q, uint32_t wait_count, uint64_t deadline_ns)
+static __attribute__((noinline)) int enter(struct queue_uring *q, uint32_t wait_count,
+					   uint64_t deadline_ns)
 {
 	int r;
 
-	q->queue.facts.enter_count++;
 	if (wait_count > 0 && deadline_ns != NEVER_NS)
 		r = enter_until(q, wait_count, deadline_ns);
-	else if (wait_count > 0)
-		r = io_uring_submit_and_wait(&q->ring, wait_count);
 	else
-		r = io_uring_submit_and_get_events(&q->ring);
-	/* What was taken is what left the submission ring, whatever the wait returned. */
-	account(q, (int)(q->pending_count - io_uring_sq_ready(&q->ring)));
+		r = enter_with(q, wait_count, IORING_ENTER_GETEVENTS, NULL);
 	if (r == -ETIME || r == -EINTR || r == -EAGAIN || r == -EBUSY)
 		return 0;
 	return r < 0 ? r : 0;
@@ -359,9 +383,9 @@ static int uring_reap(struct queue *queue, struct io_done *done, uint32_t min_co
 		      uint32_t max_count, uint64_t deadline_ns)
 {
 	struct queue_uring *q = (struct queue_uring *)queue;
-	const uint32_t open_count = q->pending_count + q->in_flight_count + q->local_count;
+	const uint32_t open_count = q->open_count + q->local_count;
 	uint32_t wait_count = min_count < open_count ? min_count : open_count;
-	const uint32_t ready_count = io_uring_cq_ready(&q->ring) + q->local_count;
+	const uint32_t ready_count = ready(q) + q->local_count;
 	int r = 0;
 
 	wait_count = wait_count > ready_count ? wait_count - ready_count : 0;
@@ -377,6 +401,35 @@ static int uring_reap(struct queue *queue, struct io_done *done, uint32_t min_co
 	return (int)take(q, done, max_count);
 }
 
+static int uring_one(struct queue *queue, const struct io *io, struct io_done *done)
+{
+	struct queue_uring *q = (struct queue_uring *)queue;
+	struct io_uring_sq *sq = &q->ring.sq;
+	const struct io_uring_cqe *cqe;
+	unsigned head;
+
+	assert(q->open_count == 0);
+	if (!q->completes_inline || is_local(q, io)) {
+		uring_push(queue, io, 1);
+		return uring_reap(queue, done, 1, 1, NEVER_NS);
+	}
+	prepare(q, fd_of(q, io), &sq->sqes[sq->sqe_tail++ & sq->ring_mask], io);
+	q->pending_count = 1;
+	enter_with(q, 0, 0, NULL);
+	if (q->pending_count > 0 || ready(q) == 0) {
+		q->completes_inline = false;
+		q->open_count = 1;
+		return uring_reap(queue, done, 1, 1, NEVER_NS);
+	}
+	head = *q->ring.cq.khead;
+	cqe = &q->ring.cq.cqes[head & q->ring.cq.ring_mask];
+	done->tag = (uint32_t)cqe->user_data;
+	done->result = cqe->res;
+	done->done_ns = 0;
+	__atomic_store_n(q->ring.cq.khead, head + 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
 const struct queue_ops queue_uring = {
 	.name = "io_uring",
 	.help = "Linux's ring of requests; the fastest, any depth",
@@ -384,4 +437,5 @@ const struct queue_ops queue_uring = {
 	.close = uring_close,
 	.push = uring_push,
 	.reap = uring_reap,
+	.one = uring_one,
 };

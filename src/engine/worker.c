@@ -8,42 +8,11 @@
 
 #include "engine/run.h"
 #include "engine/worker_aside.h"
+#include "engine/worker_loop.h"
 #include "engine/worker_second.h"
 
 #define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until others of the flow are looked at again */
-#define GRACE_NS (2 * SECOND_NS)		/* to take what arrived before the end */
-#define INLINE_STREAK 8
 #define STANDSTILL_COUNT (1u << 24)
-
-static inline bool stop_raised(const struct work *work)
-{
-	return work->stop && *work->stop;
-}
-
-static inline uint32_t in_flight(const struct worker *w)
-{
-	return w->depth_count - w->free_count;
-}
-
-static void fail(struct worker *w, const struct worker_slot *slot, bool in_sync, int code)
-{
-	recorder_error(&w->recorder, in_sync ? OP_SYNC : op_of_kind[slot->kind], code);
-	if (!w->failed) {
-		w->failed = true;
-		w->failed_slot = *slot;
-		w->failed_in_sync = in_sync;
-		w->failed_code = code;
-	}
-	atomic_store_explicit(&w->work->aborted, true, memory_order_relaxed);
-}
-
-/* The queue itself is broken: nothing in flight will come back. */
-static void fail_queue(struct worker *w, int code)
-{
-	fail(w, &(struct worker_slot){ .kind = IO_READ }, false, code);
-	w->free_count = w->depth_count;
-	w->finished = true;
-}
 
 void worker_begin(struct worker *w)
 {
@@ -63,201 +32,6 @@ void worker_begin(struct worker *w)
 	}
 	worker_usage_begin(w);
 }
-
-static void tick(struct worker *w, uint64_t now_ns)
-{
-	if (now_ns >= w->work->end_ns)
-		recorder_ending(&w->recorder);
-	/* The end puts off what was due. */
-	if (!recorder_due(&w->recorder, now_ns))
-		return;
-	if (!recorder_tick(&w->recorder, now_ns)) {
-		worker_look_steady(w);
-		return;
-	}
-	worker_begin_limits(w);
-	worker_forget_batches(w);
-	w->backlog_ns_max = 0;
-	worker_usage_begin(w);
-}
-
-/* Nothing starts any more once this is true. */
-static inline bool is_over(struct worker *w, uint64_t now_ns)
-{
-	const struct work *work = w->work;
-
-	if (stop_raised(work)) {
-		w->interrupted = true;
-		return true;
-	}
-	if (w->left_count == 0 || w->left_bytes == 0 ||
-	    atomic_load_explicit(&work->aborted, memory_order_relaxed))
-		return true;
-	if (w->is_replay && !w->player.has_next)
-		return true;
-	if (!w->open_loop)
-		return now_ns >= work->end_ns;
-	return due_ns(w) >= work->end_ns ||
-	       (work->end_ns != NEVER_NS && now_ns >= work->end_ns + GRACE_NS);
-}
-
-static inline void pushed(struct worker *w, uint32_t count)
-{
-	w->flying_counts[in_flight(w)] += count;
-	w->push_counts[count]++;
-	w->queue->ops->push(w->queue, w->ios, count);
-}
-
-/*
- * See engine.h: a batch that is done within its own submission may be larger. That is so when
- * the pushed, with free slots left and so without a wait, are just what came back; several times
- * running, because once may be the scheduler's doing.
- */
-static inline void adapt_batch(struct worker *w, uint32_t pushed_count, uint32_t reaped_count)
-{
-	if (w->free_count < w->depth_count) {
-		w->batch_count = w->work->batch_count;
-		w->inline_streak = 0;
-		return;
-	}
-	if (w->batch_count == w->depth_count || pushed_count != w->batch_count ||
-	    reaped_count != pushed_count || ++w->inline_streak < INLINE_STREAK)
-		return;
-	w->inline_streak = 0;
-	w->batch_count = w->batch_count * 2 < w->depth_count ? w->batch_count * 2 : w->depth_count;
-	if (w->batch_count > w->batch_max)
-		w->batch_max = w->batch_count;
-}
-
-/*
- * The plain loop: closed, one kind, one size, nothing to fill or to verify. kind is a
- * constant where it is called, so that each call is a loop of its own.
- */
-static inline __attribute__((always_inline)) void plain_start(struct worker *w, enum io_kind kind,
-							      uint32_t count, uint64_t now_ns)
-{
-	const uint32_t length_bytes = w->mix.length_bytes;
-	const uint32_t *const tags = w->free_tags + w->free_count - count;
-	const uint64_t *const offsets = w->offsets;
-	const size_t stride_bytes = w->stride_bytes;
-	struct worker_slot *const slots = w->slots;
-	struct io *const ios = w->ios;
-	char *const pool = w->pool;
-
-	/* Members are read once: the stores below might change them, for all the compiler knows. */
-	if (count == 1)
-		w->offsets[0] = address_next(&w->address, length_bytes);
-	else
-		address_next_many(&w->address, length_bytes, w->offsets, count);
-	w->free_count -= count;
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t tag = tags[i];
-		struct io *io = &ios[i];
-
-		slots[tag].submit_ns = now_ns;
-		slots[tag].offset_bytes = offsets[i];
-		io->offset_bytes = offsets[i];
-		io->buffer = pool + tag * stride_bytes;
-		io->length_bytes = length_bytes;
-		io->tag = tag;
-		io->kind = (uint8_t)kind;
-	}
-	if (w->left_count != WORK_UNLIMITED)
-		w->left_count -= count;
-	pushed(w, count);
-}
-
-static __attribute__((noinline)) void plain_failed(struct worker *w, enum io_kind kind,
-						   const struct io_done *done)
-{
-	struct worker_slot *slot = &w->slots[done->tag];
-
-	slot->length_bytes = w->mix.length_bytes;
-	slot->kind = (uint8_t)kind;
-	fail(w, slot, false, done->result < 0 ? done->result :
-			     kind == IO_READ  ? -ENODATA :
-						-ENOSPC);
-}
-
-static inline __attribute__((always_inline)) void plain_complete(struct worker *w,
-								 enum io_kind kind, uint32_t count,
-								 uint64_t now_ns)
-{
-	const uint64_t bytes = w->mix.length_bytes;
-	const enum op_kind op = kind == IO_READ ? OP_READ : OP_WRITE;
-	struct worker_slot *const slots = w->slots;
-	uint32_t *const tags = w->free_tags + w->free_count;
-	uint64_t run_ns = 0;
-	uint32_t run_count = 0;
-
-	w->free_count += count;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct io_done *done = &w->dones[i];
-		const struct worker_slot *slot = &slots[done->tag];
-		const uint64_t end_ns = done->done_ns ? done->done_ns : now_ns;
-		const uint64_t latency_ns = end_ns - slot->submit_ns;
-
-		tags[i] = done->tag;
-		if (__builtin_expect(done->result != (int32_t)bytes, 0)) {
-			plain_failed(w, kind, done);
-			continue;
-		}
-		/* What was submitted and reaped together took the same time: one entry. */
-		if (latency_ns != run_ns && run_count > 0) {
-			recorder_add_many(&w->recorder, op, run_count * bytes, run_ns, run_count);
-			run_count = 0;
-		}
-		run_ns = latency_ns;
-		run_count++;
-	}
-	if (run_count > 0)
-		recorder_add_many(&w->recorder, op, run_count * bytes, run_ns, run_count);
-}
-
-static inline __attribute__((always_inline)) void plain_run(struct worker *w, enum io_kind kind)
-{
-	struct queue *queue = w->queue;
-	int (*const reap)(struct queue *, struct io_done *, uint32_t, uint32_t, uint64_t) =
-		queue->ops->reap;
-	const struct clock clock = *w->work->clock;
-	/*
-	 * At depth 1 a request starts where the one before was done: the loop's own 20 ns count as
-	 * latency, and one reading of the clock is saved.
-	 */
-	const bool one_stamp = w->depth_count == 1;
-	uint64_t now_ns = clock_now_ns(&clock);
-
-	/* An amount of bytes that is no whole number of requests is the general loop's to end. */
-	while (!is_over(w, now_ns) && w->left_bytes == WORK_UNLIMITED) {
-		uint32_t count = w->free_count < w->batch_count ? w->free_count : w->batch_count;
-		int r;
-
-		if (count > w->left_count)
-			count = (uint32_t)w->left_count;
-		if (count > 0)
-			plain_start(w, kind, count, one_stamp ? now_ns : clock_now_ns(&clock));
-		r = reap(queue, w->dones, w->free_count && w->left_count ? 0 : w->wait_count,
-			 w->depth_count, NEVER_NS);
-		now_ns = clock_now_ns(&clock);
-		if (__builtin_expect(r < 0, 0)) {
-			fail_queue(w, r);
-			return;
-		}
-		w->reap_counts[r]++;
-		if (__builtin_expect(recorder_due(&w->recorder, now_ns), 0)) {
-			tick(w, now_ns);
-			plain_complete(w, kind, (uint32_t)r, now_ns);
-			/* Closing a second takes longer than a request may be charged for. */
-			now_ns = clock_now_ns(&clock);
-			continue;
-		}
-		plain_complete(w, kind, (uint32_t)r, now_ns);
-		if (w->work->batch_grows)
-			adapt_batch(w, count, (uint32_t)r);
-	}
-}
-
-/* Everything else: the general loop, in real and in virtual time. */
 
 static void short_or_failed(struct worker *w, struct worker_slot *slot, const struct io_done *done)
 {
@@ -660,17 +434,6 @@ static void general_run(struct worker *w)
 	}
 }
 
-static bool is_plain(const struct worker *w)
-{
-	const struct work *work = w->work;
-
-	return !w->lines.lines && !w->is_replay && !w->tap && !work->flow && !w->search.target_ns &&
-	       !w->open_loop && w->mix.constant && w->mix.kind != IO_TRIM && !w->sync_every &&
-	       !w->sync_each &&
-	       !work->workload->think_ns && !work->map.words && w->latency_ns_max == UINT64_MAX &&
-	       (w->mix.kind == IO_READ || !work->fills) && w->left_bytes == WORK_UNLIMITED;
-}
-
 static void finish(struct worker *w)
 {
 	const uint64_t now_ns = clock_now_ns(w->work->clock);
@@ -726,10 +489,7 @@ void worker_run(struct worker *w)
 		finish(w);
 		return;
 	}
-	if (is_plain(w) && w->mix.kind == IO_READ)
-		plain_run(w, IO_READ);
-	else if (is_plain(w))
-		plain_run(w, IO_WRITE);
+	worker_run_plain(w);
 	for (uint32_t tag = 0; tag < w->depth_count; tag++) {
 		w->slots[tag].kind = (uint8_t)w->mix.kind;
 		w->slots[tag].length_bytes = w->mix.length_bytes;

@@ -160,10 +160,29 @@ bool look_sparse(const struct audit_facts *facts, struct finding *ret)
 	return true;
 }
 
+/* The reference drive knows what it was asked that holds nothing. */
+static bool look_unmapped(const struct drive_truth *drive, struct finding *ret)
+{
+	const double read_bytes = drive_truth_value(drive, "host_read_bytes");
+	const double share = drive_truth_value(drive, "unmapped_read_bytes") / fmax(read_bytes, 1);
+
+	if (share <= 0.02)
+		return false;
+	if (share < 0.25)
+		ret->severity = SEVERITY_WARNING;
+	say(ret, "%.0f %% of the bytes read hold no data: they were never written or were trimmed, "
+	    "and the drive answers without its flash", 100 * share);
+	advise(ret, "fill the drive first (state=filled or state=steady in the target), or read "
+	       "what was written");
+	return true;
+}
+
 bool look_unwritten(const struct audit_facts *facts, struct finding *ret)
 {
 	const struct audit_samples *s = &facts->samples;
 
+	if (facts->measurement->drive)
+		return look_unmapped(facts->measurement->drive, ret);
 	if (facts->measurement->ops[OP_READ].count == 0 || s->zero_ratio <= 0.02 ||
 	    s->hole_ratio > 0.01)
 		return false;

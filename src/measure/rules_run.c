@@ -91,7 +91,8 @@ bool look_not_level(const struct audit_facts *facts, struct finding *ret)
 	if (strcmp(m->level, level_name(LEVEL_STEPPED)) == 0)
 		advise(ret, "quote the plateaus, not the mean; the last one is what lasts");
 	else
-		advise(ret, "measure longer (--runtime), or bring the drive to a steady state first");
+		advise(ret, "measure longer (--runtime, tare check --long), or bring the drive to a steady "
+		       "state first");
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/check.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -179,6 +180,26 @@ static void some_zeros(struct scene *s)
 {
 	all_zeros(s);
 	s->facts.samples.zero_ratio = 0.05;
+}
+
+static void read_unmapped(struct scene *s)
+{
+	const struct drive_truth truth = {
+		.row_count = 2,
+		.rows = { { "host_read_bytes", 4096 * 1000.0 },
+			  { "unmapped_read_bytes", 4096 * 900.0 } },
+	};
+
+	s->info.kind = TARGET_SIM;
+	s->m->drive = malloc(sizeof(truth));
+	assert(s->m->drive);
+	*s->m->drive = truth;
+}
+
+static void read_mapped(struct scene *s)
+{
+	read_unmapped(s);
+	s->m->drive->rows[1].value = 4096 * 10.0;
 }
 
 static void on_zstd(struct scene *s)
@@ -539,6 +560,7 @@ static const struct provoking {
 	{ "sparse", AUDIT_MEASUREMENT, SEVERITY_INVALID, in_holes, "100 %" },
 	{ "unwritten", AUDIT_MEASUREMENT, SEVERITY_INVALID, all_zeros, "75 % of 256" },
 	{ "unwritten", AUDIT_MEASUREMENT, SEVERITY_WARNING, some_zeros, "5 % of 256" },
+	{ "unwritten", AUDIT_MEASUREMENT, SEVERITY_INVALID, read_unmapped, "90 % of the bytes" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, zeros_to_zstd, "zstd:3" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_INVALID, half_to_zstd, "compressible" },
 	{ "fs-compression", AUDIT_TARGET, SEVERITY_WARNING, random_to_zstd, "cannot be compressed" },
@@ -814,6 +836,7 @@ static const struct {
 	{ "write-cache", synced_writes },
 	{ "fs-cow", reads_of_btrfs },
 	{ "sparse", writes_over_holes },
+	{ "unwritten", read_mapped },
 	{ "unwritten", in_holes },	/* said once, as sparse */
 	{ "state-unknown", on_null },
 	{ "generator-bound", on_null },

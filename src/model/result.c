@@ -106,3 +106,12 @@ struct finding *result_find(struct result *result, const char *code, enum severi
 	finding->severity = severity;
 	return finding;
 }
+
+double drive_truth_value(const struct drive_truth *truth, const char *name)
+{
+	for (uint32_t i = 0; i < truth->row_count; i++) {
+		if (strcmp(truth->rows[i].name, name) == 0)
+			return truth->rows[i].value;
+	}
+	return 0;
+}

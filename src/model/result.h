@@ -136,6 +136,9 @@ struct drive_truth {
 	} rows[DRIVE_TRUTH_ROWS];
 };
 
+/* 0 where there is no such row. */
+double drive_truth_value(const struct drive_truth *truth, const char *name);
+
 /* What a step of the state did (model/step.h), in a result between the measurements. */
 #define STEP_FIGURES 16
 struct step_result {

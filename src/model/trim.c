@@ -32,6 +32,37 @@ struct trim_layer *trim_report_layer(struct trim_report *report, const char *nam
 	return NULL;
 }
 
+static bool is_plain(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_@%+=:,./-";
+
+	return *word && strspn(word, plain) == strlen(word);
+}
+
+const char *trim_quote(const char *word, char ret[TRIM_QUOTED_BYTES])
+{
+	size_t at = 0;
+
+	if (is_plain(word)) {
+		snprintf(ret, TRIM_QUOTED_BYTES, "%s", word);
+		return ret;
+	}
+	ret[at++] = '\'';
+	/* A quote ends the quotes, stands there behind a backslash, and begins them again. */
+	for (; *word && at + 6 < TRIM_QUOTED_BYTES; word++) {
+		if (*word == '\'') {
+			memcpy(ret + at, "'\\''", 4);
+			at += 4;
+		} else {
+			ret[at++] = *word;
+		}
+	}
+	ret[at++] = '\'';
+	ret[at] = '\0';
+	return ret;
+}
+
 __attribute__((format(printf, 4, 0)))
 static void fill_note(struct trim_note *note, const char *code, const char *layer,
 		      const char *fmt, va_list args)

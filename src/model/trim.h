@@ -17,6 +17,9 @@
 
 enum trim_answer { TRIM_UNKNOWN, TRIM_NO, TRIM_YES };
 
+/* The drive's own command for a discard. */
+enum trim_direct { DIRECT_NONE, DIRECT_NVME, DIRECT_UNMAP, DIRECT_ATA };
+
 #define TRIM_LAYERS 64
 #define TRIM_TOP UINT32_MAX
 
@@ -34,7 +37,7 @@ struct trim_layer {
 	enum trim_answer capable;	/* takes a discard and passes it down, as far as it says */
 	char reason[24];		/* why not: "CRYPT_OFF", "THIN_NO_PASSDOWN", ...; "" */
 	char why[320];			/* one sentence, without its full stop; "" where capable */
-	char remedy[1024];		/* against that reason: exact commands, with their risks; "" */
+	char remedy[1024];		/* against that reason, as the verdict's; "" */
 	char needs_root[160];		/* what root would add: "the dm table (allow_discards)"; "" */
 
 	/* of a block device; 0 where not announced */
@@ -44,6 +47,9 @@ struct trim_layer {
 	bool rotational;
 	enum trim_answer zeroes;	/* promises zeros after a discard: DRAT and RZAT, DLFEAT 1, LBPRZ */
 	bool ones;			/* promises ones instead (DLFEAT 2) */
+	/* What the drive itself announces, whatever the kernel makes of it. */
+	enum trim_direct direct;
+	uint64_t direct_max_blocks;	/* of it at once, in logical blocks; 0 = it names none */
 	/* A discard leaves as something else that the layer below counts as writes (loop on a device). */
 	bool becomes_writes;
 
@@ -90,6 +96,7 @@ struct trim_active {
 	char mount_word[32];		/* "discard", "discard=async", "autotrim"; "" */
 	enum trim_answer timer;		/* fstrim.timer or a cron job */
 	char timer_word[96];		/* "fstrim.timer, weekly"; "" */
+	bool has_timer;			/* there is an fstrim.timer, enabled or not */
 };
 
 enum trim_rung { RUNG_NONE, RUNG_CAPABLE, RUNG_SENT, RUNG_EFFECT, RUNG_BEHAVIOUR };
@@ -129,7 +136,7 @@ struct trim_verdict {
 	char layer[64];			/* that stops it, or is to blame; "" */
 	char reason[24];		/* of that layer; "" */
 	char text[512];			/* the verdict in one sentence */
-	char remedy[1024];		/* exact commands for this machine, with their risks; "" */
+	char remedy[1024];		/* lines to paste, "# ..." to read: commands, their risks; "" */
 	bool as_far_as_seen;		/* the last layer is virtual or remote: nothing is said beyond it */
 };
 
@@ -164,6 +171,13 @@ struct trim_report {
 struct trim_evidence *trim_report_add(struct trim_report *report, enum trim_rung rung,
 				      const char *code, const char *layer);
 struct trim_layer *trim_report_layer(struct trim_report *report, const char *name);	/* NULL */
+
+/*
+ * The word as a shell takes it for one, whatever is in it; in quotes only where it needs them.
+ * Returns ret. What does not fit is cut off within its quotes.
+ */
+#define TRIM_QUOTED_BYTES 600
+const char *trim_quote(const char *word, char ret[TRIM_QUOTED_BYTES]);
 
 /* Adds a note; one that finds no room any more is dropped. */
 void trim_report_note(struct trim_report *report, const char *code, const char *layer,

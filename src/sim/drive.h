@@ -15,6 +15,8 @@
  * pages_per_unit pages on neighbouring dies.
  */
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/units.h"
@@ -92,10 +94,16 @@ struct map {
 int map_init(struct map *m, const struct sim_config *config, struct err *err);
 void map_done(struct map *m);
 void map_clear(struct map *m);		/* everything erased, wear kept */
+/* run_units: of the request, from here on; a long one may be placed otherwise. */
 void map_write(struct map *m, uint32_t unit, uint32_t run_units);
 void map_unmap(struct map *m, uint32_t unit);
-void map_write_many(struct map *m, const uint32_t *units, size_t count);
+void map_write_many(struct map *m, const uint32_t *units, size_t count, uint32_t run_units);
 void map_set_state(struct map *m, enum sim_state state);
+
+/* In bulk: no time, no streams, no SLC. Writes until the frontier is full: how many. */
+size_t bulk_write(struct map *m, const uint32_t *units, size_t count);
+void bulk_move(struct map *m, uint32_t block, enum stream to);
+void map_frontier_turn(struct map *m, enum stream stream);	/* closes it, opens a free block */
 
 /* Idle work, one block each; false when there is nothing worth doing. */
 bool map_clean_once(struct map *m, uint32_t free_wanted);
@@ -106,14 +114,13 @@ uint32_t map_spare_blocks(const struct map *m);
 /* For the other mappings. */
 uint32_t map_free_take(struct map *m);
 void map_free_give(struct map *m, uint32_t block);	/* erases */
-void map_invalidate(struct map *m, uint32_t slot);
 void map_put(struct map *m, uint32_t unit, uint32_t slot);
 void map_pad_slot(struct map *m, uint32_t slot);
 void map_block_close(struct map *m, uint32_t block);
 bool map_collect(struct map *m, uint32_t block, enum stream to);
 void map_read_for_copy(struct map *m, uint32_t slot);
 uint32_t gc_pick(struct map *m);		/* NO_BLOCK if no block is closed */
-void gc_refresh_group(struct map *m, uint32_t block);
+void gc_hold(struct map *m, uint32_t block);	/* HELD: no candidate any more */
 void map_hybrid_write(struct map *m, uint32_t unit, uint32_t run_units);
 void map_block_write(struct map *m, uint32_t unit);
 void map_log_unmapped(struct map *m, uint32_t unit, uint32_t block);
@@ -139,6 +146,32 @@ static inline void gc_lower(struct map *m, uint32_t block, uint32_t valid)
 	*group = valid;
 	if (valid < *super)
 		*super = valid;
+}
+
+/* The slot no longer holds the current copy of its unit. */
+static inline void map_invalidate(struct map *m, uint32_t slot)
+{
+	const uint32_t block = slot_block(m, slot);
+	const uint32_t valid = --m->valid[block];
+
+	assert((valid & ~HELD) < m->units_per_block);
+	m->live[slot >> 6] &= ~(1ull << (slot & 63));
+	gc_lower(m, block, valid);
+}
+
+/* Live bits of a bitmap word that belong to the block. */
+static inline uint64_t map_block_bits(const struct map *m, uint32_t block, uint32_t word)
+{
+	const uint64_t first = (uint64_t)block * m->units_per_block;
+	const uint64_t end = first + m->units_per_block;
+	const uint64_t base = (uint64_t)word << 6;
+	uint64_t bits = m->live[word];
+
+	if (base < first)
+		bits &= UINT64_MAX << (first - base);
+	if (base + 64 > end)
+		bits &= UINT64_MAX >> (base + 64 - end);
+	return bits;
 }
 
 static inline bool map_is_mapped(const struct map *m, uint32_t unit)

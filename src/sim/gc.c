@@ -18,10 +18,18 @@ static uint32_t least_of_64(const uint32_t *counts)
 	return least;
 }
 
-void gc_refresh_group(struct map *m, uint32_t block)
+/* A block that was a candidate is one no more. */
+void gc_hold(struct map *m, uint32_t block)
 {
-	m->group_min[block >> 6] = least_of_64(&m->valid[block & ~63u]);
-	m->super_min[block >> 12] = least_of_64(&m->group_min[block >> 12 << 6]);
+	uint32_t *group = &m->group_min[block >> 6], *super = &m->super_min[block >> 12];
+	const uint32_t valid = m->valid[block], before = *group;
+
+	m->valid[block] |= HELD;
+	if (valid != before)
+		return;
+	*group = least_of_64(&m->valid[block & ~63u]);
+	if (*super == before)
+		*super = least_of_64(&m->group_min[block >> 12 << 6]);
 }
 
 static uint32_t find_in_group(const struct map *m, uint32_t from, uint32_t least)

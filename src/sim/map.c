@@ -231,16 +231,6 @@ void map_done(struct map *m)
 
 /* --- places --------------------------------------------------------------------------- */
 
-void map_invalidate(struct map *m, uint32_t slot)
-{
-	const uint32_t block = slot_block(m, slot);
-	const uint32_t valid = --m->valid[block];
-
-	assert((valid & ~HELD) < m->units_per_block);
-	m->live[slot >> 6] &= ~(1ull << (slot & 63));
-	gc_lower(m, block, valid);
-}
-
 uint32_t map_free_take(struct map *m)
 {
 	const uint32_t block = ring32_shift(&m->free);
@@ -264,8 +254,7 @@ void map_free_give(struct map *m, uint32_t block)
 				m->l2p[unit] = NO_UNIT;
 		}
 	}
-	m->valid[block] |= HELD;
-	gc_refresh_group(m, block);
+	gc_hold(m, block);
 	if (m->slc[block]) {
 		m->slc[block] = 0;
 		m->slc_blocks--;
@@ -340,15 +329,19 @@ static void frontier_open(struct map *m, enum stream stream)
 	}
 }
 
+/* Host streams made room before; a copy may use the reserve. */
+void map_frontier_turn(struct map *m, enum stream stream)
+{
+	frontier_close(m, &m->frontiers[stream]);
+	frontier_open(m, stream);
+}
+
 static inline uint32_t frontier_take(struct map *m, enum stream stream)
 {
 	struct frontier *f = &m->frontiers[stream];
 
-	/* Host streams made room before; a copy may use the reserve. */
-	if (f->next == f->end) {
-		frontier_close(m, f);
-		frontier_open(m, stream);
-	}
+	if (f->next == f->end)
+		map_frontier_turn(m, stream);
 	return f->next++;
 }
 
@@ -395,47 +388,38 @@ static void move_word(struct map *m, uint32_t first, uint64_t bits, enum stream 
 	}
 }
 
-/* The same without time and into one frontier with room: the fast path. */
-static void move_word_fast(struct map *m, uint32_t first, uint64_t bits, struct frontier *f)
-{
-	const uint32_t count = (uint32_t)__builtin_popcountll(bits);
-	uint32_t slot = f->next;
-	const uint64_t ones = count == 64 ? UINT64_MAX : (1ull << count) - 1;
-
-	m->live[slot >> 6] |= ones << (slot & 63);
-	if (slot & 63)
-		m->live[(slot >> 6) + 1] |= ones >> (64 - (slot & 63));
-	for (; bits; bits &= bits - 1) {
-		const uint32_t unit = m->p2l[first + (uint32_t)__builtin_ctzll(bits)];
-
-		m->p2l[slot] = unit;
-		m->l2p[unit] = slot++;
-	}
-	f->next = slot;
-	m->valid[f->block] += count;
-	m->filled[f->block] += count;
-	m->placed_units += count;
-}
-
 static void prefetch_word(const struct map *m, uint32_t first, uint64_t bits)
 {
 	for (; bits; bits &= bits - 1)
 		__builtin_prefetch(&m->l2p[m->p2l[first + (uint32_t)__builtin_ctzll(bits)]], 1);
 }
 
-/* Live bits of word i that belong to the block. */
-static uint64_t block_bits(const struct map *m, uint32_t block, uint32_t word)
+static void move_singly(struct map *m, uint32_t block, enum stream to)
 {
-	const uint64_t first = (uint64_t)block * m->units_per_block;
-	const uint64_t end = first + m->units_per_block;
-	const uint64_t base = (uint64_t)word << 6;
-	uint64_t bits = m->live[word];
+	const uint32_t first = block * m->units_per_block;
+	const uint32_t last_word = (first + m->units_per_block - 1) >> 6;
+	uint32_t word = first >> 6;
+	uint64_t bits = map_block_bits(m, block, word);
 
-	if (base < first)
-		bits &= UINT64_MAX << (first - base);
-	if (base + 64 > end)
-		bits &= UINT64_MAX >> (base + 64 - end);
-	return bits;
+	for (; word <= last_word; word++) {
+		const uint64_t next = word < last_word ? map_block_bits(m, block, word + 1) : 0;
+
+		/* The moved bits go before the new ones are set: both may share the word. */
+		m->live[word] &= ~bits;
+		prefetch_word(m, (word + 1) << 6, next);
+		move_word(m, word << 6, bits, to);
+		bits = next;
+	}
+}
+
+/* The first KiB of a row; the processor sees by itself that it goes on. */
+static void fetch_row(const struct map *m, uint32_t block)
+{
+	const uint32_t first = block * m->units_per_block;
+	const uint32_t count = m->units_per_block < 256 ? m->units_per_block : 256;
+
+	for (uint32_t i = 0; i < count; i += 16)
+		__builtin_prefetch(&m->p2l[first + i]);
 }
 
 /* Copies what lives in the block and erases it. False: nothing was gained, all was live. */
@@ -443,33 +427,19 @@ bool map_collect(struct map *m, uint32_t block, enum stream to)
 {
 	const uint32_t live = m->valid[block] & ~HELD;
 	const uint32_t filled = m->filled[block];
-	const uint32_t first = block * m->units_per_block;
-	const uint32_t last_word = (first + m->units_per_block - 1) >> 6;
-	uint32_t word = first >> 6;
-	uint64_t bits = block_bits(m, block, word);
 
 	assert(m->use[block] == USE_CLOSED);
+	fetch_row(m, block);
 	if (m->slc[block])
 		ring32_remove(&m->closed_slc, block);
 	else if (keeps_order(m))
 		ring32_remove(&m->closed, block);
-	m->valid[block] |= HELD;
-	gc_refresh_group(m, block);
+	gc_hold(m, block);
 	m->moving = true;
-	for (; word <= last_word; word++) {
-		const uint64_t next = word < last_word ? block_bits(m, block, word + 1) : 0;
-		struct frontier *f = &m->frontiers[to];
-
-		/* The moved bits go before the new ones are set: both may share the word. */
-		m->live[word] &= ~bits;
-		prefetch_word(m, (word + 1) << 6, next);
-		if (!m->flash && !m->recent_window && f->end - f->next >= 64) {
-			move_word_fast(m, word << 6, bits, f);
-		} else {
-			move_word(m, word << 6, bits, to);
-		}
-		bits = next;
-	}
+	if (m->flash || m->recent_window)
+		move_singly(m, block, to);
+	else
+		bulk_move(m, block, to);
 	m->moving = false;
 	m->valid[block] = HELD;
 	map_free_give(m, block);
@@ -486,8 +456,7 @@ static void victim_start(struct map *m, uint32_t block)
 	assert(m->victim == NO_BLOCK && m->use[block] == USE_CLOSED);
 	if (keeps_order(m))
 		ring32_remove(&m->closed, block);
-	m->valid[block] |= HELD;
-	gc_refresh_group(m, block);
+	gc_hold(m, block);
 	m->victim = block;
 	m->victim_word = (uint32_t)((uint64_t)block * m->units_per_block >> 6);
 }
@@ -500,7 +469,7 @@ static void victim_move(struct map *m, uint32_t count)
 
 	m->moving = true;
 	for (; count > 0; count--) {
-		while (!(bits = block_bits(m, block, m->victim_word)))
+		while (!(bits = map_block_bits(m, block, m->victim_word)))
 			m->victim_word++;
 		slot = (m->victim_word << 6) + (uint32_t)__builtin_ctzll(bits);
 		map_read_for_copy(m, slot);
@@ -708,34 +677,18 @@ void map_write(struct map *m, uint32_t unit, uint32_t run_units)
 		map_block_write(m, unit);
 }
 
-/*
- * A write needs the unit's entry, then the bitmap and the counter of the place it names:
- * fetched ahead in two steps, each while the other misses.
- */
-static void fetch_ahead(const struct map *m, const uint32_t *units, size_t left)
+void map_write_many(struct map *m, const uint32_t *units, size_t count, uint32_t run_units)
 {
-	uint32_t old;
+	const bool is_simple = m->config->mapping == SIM_MAPPING_PAGE && !m->flash &&
+		!m->recent_window && (m->config->slc == SIM_SLC_OFF || m->slc_paused);
+	size_t i = 0;
 
-	if (left > 32)
-		__builtin_prefetch(&m->l2p[units[32]], 1);
-	if (left <= 12)
-		return;
-	old = m->l2p[units[12]];
-	if (old & GHOST)
-		return;
-	__builtin_prefetch(&m->live[old >> 6], 1);
-	__builtin_prefetch(&m->valid[slot_block(m, old)], 1);
-}
-
-void map_write_many(struct map *m, const uint32_t *units, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		assert(units[i] < m->units);
-		fetch_ahead(m, units + i, count - i);
-		if (m->config->mapping == SIM_MAPPING_PAGE)
-			write_page_mapped(m, units[i]);
-		else
-			map_write(m, units[i], 1);
+	while (i < count) {
+		if (is_simple && m->victim == NO_BLOCK && m->free.count >= m->reserve)
+			i += bulk_write(m, units + i, count - i);
+		/* The frontier is full: this one makes room. */
+		if (i < count)
+			map_write(m, units[i++], run_units);
 	}
 }
 

@@ -15,8 +15,14 @@
 
 static void fill_in_order(struct map *m)
 {
-	for (uint32_t unit = 0; unit < m->units; unit++)
-		map_write(m, unit, m->units_per_block);
+	uint32_t units[256], count;
+
+	for (uint32_t unit = 0; unit < m->units; unit += count) {
+		count = m->units - unit < 256 ? m->units - unit : 256;
+		for (uint32_t i = 0; i < count; i++)
+			units[i] = unit + i;
+		map_write_many(m, units, count, m->units_per_block);
+	}
 }
 
 static void write_randomly(struct map *m, uint64_t count)
@@ -28,7 +34,7 @@ static void write_randomly(struct map *m, uint64_t count)
 
 		for (size_t i = 0; i < n; i++)
 			units[i] = (uint32_t)random_below(&m->random, m->units);
-		map_write_many(m, units, n);
+		map_write_many(m, units, n, 1);
 		count -= n;
 	}
 }
@@ -87,23 +93,38 @@ static struct levels find_levels(uint32_t b, double blocks, double valid)
 	return best;
 }
 
-static void deal_block(struct map *m, uint32_t count, const struct deal *d, uint32_t *dealt)
+/* Selection sampling: each set of places is equally likely. No branch: none could be foreseen. */
+static void choose_places(struct map *m, uint32_t first, uint32_t count)
 {
-	const uint32_t block = map_free_take(m);
-	const uint32_t first = block * m->units_per_block;
 	uint32_t left = count;
 
 	for (uint32_t i = 0; i < m->units_per_block; i++) {
-		/* Selection sampling: each set of places is equally likely. */
-		if (random_below(&m->random, m->units_per_block - i) < left) {
-			map_put(m, deal_at(d, (*dealt)++), first + i);
-			left--;
-		} else {
-			m->p2l[first + i] = NO_UNIT;
-			m->filled[block]++;
-		}
+		const uint32_t slot = first + i;
+		const bool taken = random_below(&m->random, m->units_per_block - i) < left;
+
+		m->live[slot >> 6] |= (uint64_t)taken << (slot & 63);
+		left -= taken;
 	}
 	assert(left == 0);
+}
+
+static void deal_block(struct map *m, uint32_t count, const struct deal *d, uint32_t *dealt)
+{
+	const uint32_t b = m->units_per_block, block = map_free_take(m), first = block * b;
+
+	choose_places(m, first, count);
+	memset(&m->p2l[first], 0xff, b * sizeof(*m->p2l));	/* NO_UNIT */
+	for (uint32_t word = first >> 6; word <= (first + b - 1) >> 6; word++) {
+		for (uint64_t bits = map_block_bits(m, block, word); bits; bits &= bits - 1) {
+			const uint32_t slot = (word << 6) + (uint32_t)__builtin_ctzll(bits);
+			const uint32_t unit = deal_at(d, (*dealt)++);
+
+			m->p2l[slot] = unit;
+			m->l2p[unit] = slot;
+		}
+	}
+	m->valid[block] += count;
+	m->filled[block] = b;
 	map_block_close(m, block);
 }
 

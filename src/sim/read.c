@@ -35,8 +35,10 @@ static uint64_t read_flash(struct sim *s, uint64_t t_ps, const struct sim_reques
 		upto = (uint64_t)(unit + 1ull) * s->unit_bytes;
 		upto = upto < end ? upto : end;
 		t_ps = map_cache_touch(s, t_ps, unit, false);
-		if (slot & GHOST)
+		if (slot & GHOST) {
+			s->counters.unmapped_read_bytes += upto - at;
 			continue;
+		}
 		if (flash_is_buffered(&s->flash, unit, t_ps) ||
 		    (s->merge_count &&
 		     buffer_covers(s, unit, from, from + (uint32_t)(upto - at)))) {

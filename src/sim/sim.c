@@ -306,7 +306,7 @@ void sim_write_units(struct sim *s, const uint32_t *units, size_t count)
 
 	flash_pad_all(flash);
 	s->map.flash = NULL;
-	map_write_many(&s->map, units, count);
+	map_write_many(&s->map, units, count, 1);
 	s->untimed_units += count;
 	s->map.flash = flash;
 }

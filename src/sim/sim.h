@@ -315,6 +315,7 @@ struct sim_stats {
 	uint64_t pad_bytes;		/* programmed empty: flush of a part-filled page */
 	uint64_t rmw_reads;		/* units read to complete a partial write */
 	uint64_t merged_writes;		/* partial writes combined in the buffer */
+	uint64_t unmapped_read_bytes;	/* read of addresses that hold no data */
 	uint64_t buffer_hits;		/* units read from the write buffer */
 	uint64_t map_misses, trims_ignored, trims_applied;
 	uint64_t spikes, errors, corrupted, lost_writes;

@@ -30,6 +30,7 @@ const struct sim_stat_field sim_stat_fields[] = {
 	COUNTER(pad_bytes, "programmed empty"),
 	COUNTER(rmw_reads, "mapping units read to complete a partial write"),
 	COUNTER(merged_writes, "partial writes combined in the buffer"),
+	COUNTER(unmapped_read_bytes, "read of addresses that hold no data: without the flash"),
 	COUNTER(buffer_hits, "mapping units read from the write buffer"),
 	COUNTER(map_misses, "mapping table pages fetched"),
 	COUNTER(trims_ignored, "discard ranges without effect"),

@@ -19,8 +19,8 @@
  * discard is not an erase and is not called one.
  *
  * The commands for NVMe and ATA drives are built by pure functions, tested byte by byte. Identify,
- * Format NVM and the logs are sent to emulated drives by tests/device/qemu; no drive of our tests
- * knows a sanitize or a security erase.
+ * Format NVM, the logs and the discards are sent to emulated drives by tests/device/qemu; no drive
+ * of our tests knows a sanitize or a security erase.
  */
 
 #include <linux/nvme_ioctl.h>
@@ -90,6 +90,26 @@ int ata_sanitize_state(const uint8_t *sense, size_t sense_bytes, double *ret_don
 void ata_statistics(uint8_t cdb[ATA_CDB_BYTES]);
 bool ata_statistics_written_bytes(const uint8_t *page_512, uint32_t logical_block_bytes,
 				  uint64_t *ret);
+
+/* --- a discard of one range, past the kernel's own ------------------------------------ */
+
+/* In logical blocks of the namespace or drive. ATA: at most 65,535. */
+struct block_range {
+	uint64_t first;
+	uint32_t count;
+};
+
+#define UNMAP_CDB_BYTES 10
+#define UNMAP_LIST_BYTES 24
+
+/* Dataset Management with Deallocate, for NVME_IOCTL_IO_CMD. */
+void nvme_deallocate(struct nvme_passthru_cmd *ret, uint32_t nsid,
+		     const struct block_range *range, uint8_t ranges_4k[4096]);
+/* UNMAP (SBC-3), without anchor. */
+void scsi_unmap(uint8_t cdb[UNMAP_CDB_BYTES], uint8_t list[UNMAP_LIST_BYTES],
+		const struct block_range *range);
+/* DATA SET MANAGEMENT with TRIM. */
+void ata_trim(uint8_t cdb[ATA_CDB_BYTES], uint8_t data_512[512], const struct block_range *range);
 
 /* --- sending them -------------------------------------------------------------------- */
 

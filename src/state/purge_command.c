@@ -137,7 +137,53 @@ uint64_t nvme_smart_written_bytes(const uint8_t *log_512)
 	return le64(log_512 + 48) * 512000;
 }
 
-enum ata_protocol { ATA_NON_DATA = 3, ATA_PIO_IN = 4, ATA_PIO_OUT = 5 };
+static void put(uint8_t *at, uint64_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void put_big_endian(uint8_t *at, uint64_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+}
+
+/*
+ * One range of 16 bytes: attributes, length, start. All 4 KiB of the 256 that there may be are
+ * sent: some drives fetch them, whatever number is named (and so does the kernel's driver).
+ */
+void nvme_deallocate(struct nvme_passthru_cmd *ret, uint32_t nsid,
+		     const struct block_range *range, uint8_t ranges_4k[4096])
+{
+	memset(ranges_4k, 0, 4096);
+	put(ranges_4k + 4, range->count, 4);
+	put(ranges_4k + 8, range->first, 8);
+	*ret = (struct nvme_passthru_cmd){
+		.opcode = 0x09,
+		.nsid = nsid,
+		.addr = (uint64_t)(uintptr_t)ranges_4k,
+		.data_len = 4096,
+		.cdw10 = 0,		/* one range: counted from 0 */
+		.cdw11 = 1 << 2,	/* AD: deallocate */
+	};
+}
+
+/* A list of one descriptor behind a header of 8 bytes; both lengths leave out themselves. */
+void scsi_unmap(uint8_t cdb[UNMAP_CDB_BYTES], uint8_t list[UNMAP_LIST_BYTES],
+		const struct block_range *range)
+{
+	memset(cdb, 0, UNMAP_CDB_BYTES);
+	cdb[0] = 0x42;
+	put_big_endian(cdb + 7, UNMAP_LIST_BYTES, 2);
+	memset(list, 0, UNMAP_LIST_BYTES);
+	put_big_endian(list, UNMAP_LIST_BYTES - 2, 2);
+	put_big_endian(list + 2, UNMAP_LIST_BYTES - 8, 2);
+	put_big_endian(list + 8, range->first, 8);
+	put_big_endian(list + 16, range->count, 4);
+}
+
+enum ata_protocol { ATA_NON_DATA = 3, ATA_PIO_IN = 4, ATA_PIO_OUT = 5, ATA_DMA = 6 };
 
 static void pass_through(uint8_t cdb[ATA_CDB_BYTES], enum ata_protocol protocol, uint8_t command)
 {
@@ -210,6 +256,18 @@ void ata_sanitize(uint8_t cdb[ATA_CDB_BYTES], enum ata_sanitize what)
 	cdb[10] = (uint8_t)(key >> 8);
 	cdb[12] = (uint8_t)(key >> 16);
 	cdb[13] = 0x40;
+}
+
+/* 48 bits; feature bit 0 is TRIM. An entry of 8 bytes: 48 bits of LBA, 16 of count. */
+void ata_trim(uint8_t cdb[ATA_CDB_BYTES], uint8_t data_512[512], const struct block_range *range)
+{
+	pass_through(cdb, ATA_DMA, 0x06);
+	cdb[1] |= 1;
+	cdb[4] = 1;
+	cdb[13] = 0x40;
+	memset(data_512, 0, 512);
+	put(data_512, range->first, 6);
+	put(data_512 + 6, range->count, 2);
 }
 
 int ata_check_erase(const uint16_t identify[256], bool enhanced, struct err *err)

@@ -148,6 +148,55 @@ static void ata_commands_are_as_specified(void)
 		    16);
 }
 
+/* NVM command set 1.0, 3.2.3; 2^32 + 5 is 0x100000005. */
+static void a_deallocate_is_as_specified(void)
+{
+	static const uint8_t range_bytes[16] = { 0, 0, 0, 0, 0x78, 0x56, 0x34, 0x12,
+						 5, 0, 0, 0, 1, 0, 0, 0 };
+	const struct block_range range = { 0x100000005, 0x12345678 };
+	struct nvme_passthru_cmd command;
+	uint8_t ranges[4096];
+
+	memset(ranges, 0xff, sizeof(ranges));
+	nvme_deallocate(&command, 3, &range, ranges);
+	CHECK_EQ(command.opcode, 0x09);
+	CHECK_EQ(command.nsid, 3);
+	CHECK_EQ(command.cdw10, 0);
+	CHECK_EQ(command.cdw11, 4);
+	CHECK_EQ(command.data_len, 4096);
+	CHECK_EQ(command.addr, (uint64_t)(uintptr_t)ranges);
+	CHECK_EQ(command.metadata, 0);
+	check_bytes(ranges, range_bytes, 16);
+	for (size_t i = 16; i < sizeof(ranges); i++)
+		CHECK_EQ(ranges[i], 0);
+}
+
+/* SBC-3 5.28. */
+static void an_unmap_is_as_specified(void)
+{
+	const struct block_range range = { 0x0102030405060708, 0x11223344 };
+	uint8_t cdb[UNMAP_CDB_BYTES], list[UNMAP_LIST_BYTES];
+
+	scsi_unmap(cdb, list, &range);
+	check_bytes(cdb, (const uint8_t[]){ 0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0 }, 10);
+	check_bytes(list, (const uint8_t[]){ 0, 22, 0, 16, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x11,
+					     0x22, 0x33, 0x44, 0, 0, 0, 0 }, 24);
+}
+
+/* ACS-4 7.5, SAT-4 12.2.2: DMA, to the drive, one block by the count. */
+static void an_ata_trim_is_as_specified(void)
+{
+	const struct block_range range = { 0x060504030201, 0x0807 };
+	uint8_t cdb[ATA_CDB_BYTES], data[512];
+
+	ata_trim(cdb, data, &range);
+	check_bytes(cdb, (const uint8_t[]){ 0x85, 0x0d, 0x06, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0x40,
+					    0x06, 0 }, 16);
+	check_bytes(data, (const uint8_t[]){ 1, 2, 3, 4, 5, 6, 7, 8, 0, 0 }, 10);
+	for (size_t i = 10; i < sizeof(data); i++)
+		CHECK_EQ(data[i], 0);
+}
+
 static void ata_identify_data_decides(void)
 {
 	uint16_t identify[256] = { 0 };
@@ -252,6 +301,8 @@ TESTS(TEST(what_drives_count_themselves_is_read), TEST(a_format_keeps_the_format
       TEST(a_sanitize_log_is_read),
       TEST(what_an_nvme_drive_cannot_or_must_not_is_refused),
       TEST(ata_commands_are_as_specified),
+      TEST(a_deallocate_is_as_specified), TEST(an_unmap_is_as_specified),
+      TEST(an_ata_trim_is_as_specified),
       TEST(ata_identify_data_decides),
       TEST(an_ata_sanitize_status_is_read),
       TEST(a_refusal_is_seen_in_either_format_of_sense_data))

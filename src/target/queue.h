@@ -73,6 +73,13 @@ struct queue_ops {
 		    uint32_t max_count, uint64_t deadline_ns);
 
 	/*
+	 * May be NULL. push of one request and reap of it, with nothing else in flight: what both
+	 * do for batches costs as much as the request's own part. Returns as reap does, so 0 when
+	 * a signal came first; it is reap's to take then.
+	 */
+	int (*one)(struct queue *queue, const struct io *io, struct io_done *done);
+
+	/*
 	 * Virtual time only (NULL elsewhere): when the next completion is due, NEVER_NS when
 	 * none is in flight. The scheduler moves the clock there and reaps with min_count 0.
 	 */

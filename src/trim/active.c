@@ -162,7 +162,8 @@ static bool read_timer(struct walk *walk, const struct mount_facts *facts)
 	struct trim_active *active = &walk->report->active;
 	char path[PATH_MAX], calendar[48], command[256];
 
-	if (!unit_path(walk->root, "fstrim.timer", path) || unit_is_masked(path) ||
+	active->has_timer = unit_path(walk->root, "fstrim.timer", path);
+	if (!active->has_timer || unit_is_masked(path) ||
 	    !unit_is_wanted(walk->root, "fstrim.timer"))
 		return false;
 	unit_value(walk->root, "fstrim.timer", "OnCalendar", calendar, sizeof(calendar));

@@ -175,7 +175,7 @@ static bool guards_changed(struct trim_report *report)
 		  "DATA LOSS: a discard changed data beside the range it was for: %s",
 		  report->guards_text[0] ? report->guards_text : "a guard block changed");
 	snprintf(report->verdict.layer, sizeof(report->verdict.layer), "%s", report->device);
-	judge_remedy(report, "Enable neither fstrim.timer nor discard mounts on this drive, switch "
+	judge_remedy(report, "# Enable neither fstrim.timer nor discard mounts on this drive, switch "
 			   "off those there are, and check what lies on it against a backup.");
 	return true;
 }
@@ -191,9 +191,9 @@ static bool aborted(struct trim_report *report)
 		  seen && seen->text[0] ? ": " : "", seen ? seen->text : "");
 	snprintf(report->verdict.layer, sizeof(report->verdict.layer), "%s", report->device);
 	judge_remedy(report,
-		   "Enable neither fstrim.timer nor discard mounts. Another controller or port "
-		   "may help; libata.force=noncqtrim on the kernel's command line is something to "
-		   "try, not a cure.");
+		   "# Enable neither fstrim.timer nor discard mounts. Another controller or port "
+		   "may help;\n# libata.force=noncqtrim on the kernel's command line is something "
+		   "to try, not a cure.");
 	return true;
 }
 
@@ -322,8 +322,9 @@ static bool blocked(struct trim_report *report)
 			  layer->name, layer->kind, layer->why);
 		add_half_open(report, i);
 		add_below(report, i);
+		judge_asked(report);
 		if (!report->verdict.remedy[0])
-			judge_remedy(report, "none that tare knows of: another device, or another "
+			judge_remedy(report, "# none that tare knows of: another device, or another "
 					     "way to attach it");
 		return true;
 	}
@@ -345,8 +346,10 @@ static const struct trim_evidence *failure(const struct trim_report *report)
 
 static void say_no_rights(struct trim_report *report, const char *what)
 {
+	char place[TRIM_QUOTED_BYTES];
+
 	judge_say(report, "cannot-tell", "NO_RIGHTS", "%s needs root", what);
-	judge_remedy(report, "sudo tare trim %.900s", report->spec);
+	judge_remedy(report, "sudo tare trim %s", trim_quote(report->spec, place));
 }
 
 static void say_fails(struct trim_report *report, const struct trim_evidence *evidence)
@@ -359,11 +362,14 @@ static void say_fails(struct trim_report *report, const struct trim_evidence *ev
 		layer = trim_report_layer(report, refused ? "" : report->device);
 	if (!layer)
 		layer = &report->layers[0];
+	if (judge_kernel(report, "fails"))
+		return;
 	judge_blame(report, layer);
 	judge_say(report, "blocked", "FAILS",
 		  "advertised, but the command fails at %s: %s", layer->name,
 		  evidence->text[0] ? evidence->text : strerror(-evidence->error));
 	judge_fails_remedy(report, layer, evidence->error);
+	judge_asked(report);
 }
 
 static bool failed(struct trim_report *report)
@@ -383,7 +389,7 @@ static bool failed(struct trim_report *report)
 	case -EROFS:
 		judge_say(report, "cannot-tell", "READ_ONLY",
 			  "the file system is mounted read only: nothing can be tried on it");
-		judge_remedy(report, "mount it for writing, or unmount it and ask for the device");
+		judge_remedy(report, "# mount it for writing, or unmount it and ask for the device");
 		break;
 	default:
 		say_fails(report, evidence);
@@ -439,6 +445,7 @@ static bool layer_not_known(struct trim_report *report)
 static bool not_tried(struct trim_report *report)
 {
 	const bool on_device = report->layer_count && report->layers[0].is_block;
+	char place[TRIM_QUOTED_BYTES];
 	const struct trim_evidence *why = report->evidence_count ?
 		&report->evidence[report->evidence_count - 1] : NULL;
 
@@ -453,12 +460,12 @@ static bool not_tried(struct trim_report *report)
 		  "proven");
 	if (why && why->error)
 		judge_more(report, ": %s", why->text);
+	trim_quote(report->spec, place);
 	if (on_device)
-		judge_remedy(report, "tare trim --erase-data %.900s     (erases what is on the "
-				     "device)", report->spec);
+		judge_remedy(report, "tare trim --erase-data %s     # erases what is on the device",
+			     place);
 	else
-		judge_remedy(report, "tare trim %.900s, as root, where a test file can be made",
-			     report->spec);
+		judge_remedy(report, "sudo tare trim %s     # where a test file can be made", place);
 	return true;
 }
 
@@ -476,6 +483,22 @@ static bool has_device(const struct trim_report *report)
 		if (report->layers[i].is_block)
 			return true;
 	return false;
+}
+
+/* The timer where systemd has one to enable; else the mount option. */
+static void switch_on_remedy(struct trim_report *report)
+{
+	const bool is_btrfs = strcmp(report->layers[0].kind, "btrfs") == 0;
+	const char *option = is_btrfs ? "discard=async" : "discard";
+	char point[TRIM_QUOTED_BYTES];
+
+	if (report->active.has_timer)
+		judge_remedy(report, "systemctl enable --now fstrim.timer%s", is_btrfs ?
+			     "     # or: mount -o remount,discard=async, from kernel 5.6" : "");
+	else
+		judge_remedy(report, "mount -o remount,%s %s     # for good: %s among the options in "
+				     "/etc/fstab; or fstrim -a, weekly, by cron",
+			     option, trim_quote(report->layers[0].name, point), option);
 }
 
 void judge_works(struct trim_report *report, const char *how)
@@ -498,9 +521,7 @@ void judge_works(struct trim_report *report, const char *how)
 			   active->mount_word : active->timer_word);
 	} else {
 		judge_more(report, "; but nothing asks for it by itself");
-		judge_remedy(report, "systemctl enable --now fstrim.timer%s",
-			   strcmp(report->layers[0].kind, "btrfs") == 0 ?
-			   "     (or: mount -o remount,discard=async, from kernel 5.6)" : "");
+		switch_on_remedy(report);
 	}
 }
 

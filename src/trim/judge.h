@@ -14,7 +14,7 @@
  *	evidence "fitrim", "discard" or "punch-hole" with an error:
  *		EPERM, EACCES			cannot-tell	NO_RIGHTS, unless something was sent
  *		EROFS				cannot-tell	READ_ONLY
- *		any other			blocked		FAILS
+ *		any other			blocked		FAILS; KERNEL if "asked-directly" is ok
  *	nothing was tried:
  *		a layer's answer wants root	cannot-tell	NO_RIGHTS
  *		a layer's answer is not known	cannot-tell	NOT_KNOWN
@@ -24,6 +24,7 @@
  *	mapping NO, space_freed not known	cannot-tell	MAPPING
  *	sizes: gone only from one larger than announced		partial	GRANULARITY
  *	the last "read-back":
+ *		old, "asked-directly" ok	blocked		KERNEL
  *		zeros; ones			works, works-when-asked
  *		old, zeros promised		ignored		OLD_DATA
  *		old, space_freed or "behaviour" ok	works, works-when-asked
@@ -36,6 +37,7 @@
  *	not read				sent-unproven	NOT_READ
  *	none of them				cannot-tell	NO_EVIDENCE
  *
+ * Where a layer is blamed, "asked-directly" adds what the drive itself does.
  * "works" becomes "works-when-asked" where neither mount option nor timer asks. Whatever the
  * verdict, as_far_as_seen tells that the last layer is virtual or remote.
  */

@@ -15,19 +15,80 @@ void judge_fails_remedy(struct trim_report *report, const struct trim_layer *lay
 			  strcmp(layer->kind, "sas") == 0;
 
 	if (error == -EOPNOTSUPP || error == -ENOTTY)
-		judge_remedy(report, "none by a setting: %s says that it cannot",
+		judge_remedy(report, "# none by a setting: %s says that it cannot",
 			     layer->name[0] ? layer->name : layer->kind);
 	else if (scsi)
 		judge_remedy(report,
-			     "set provisioning_mode of %s back: echo full > "
-			     "/sys/block/%s/device/scsi_disk/*/provisioning_mode     (and remove "
-			     "the udev rule that sets it to unmap)\ndmesg | grep %s shows the "
-			     "rejected command",
-			     layer->name, layer->name, layer->name);
+			     "echo full | tee /sys/block/%s/device/scsi_disk/*/provisioning_mode"
+			     "     # and remove the udev rule that sets it to unmap\n"
+			     "dmesg | grep %s     # the rejected command",
+			     layer->name, layer->name);
 	else
-		judge_remedy(report, "dmesg | grep %s shows the failed command; mount without "
+		judge_remedy(report, "dmesg | grep %s     # the failed command\n# mount without "
 				     "discard and disable fstrim.timer until it is mended",
 			     layer->name);
+}
+
+void judge_deep_remedy(struct trim_report *report, const char *remark)
+{
+	char place[TRIM_QUOTED_BYTES];
+
+	judge_remedy(report, "tare trim --deep%s %s     # %s",
+		     report->layers[0].is_block ? " --erase-data" : "",
+		     trim_quote(report->spec, place), remark);
+}
+
+/* --- the drive itself --------------------------------------------------------------------- */
+
+void judge_asked(struct trim_report *report)
+{
+	const struct trim_evidence *asked = judge_last(report, "asked-directly");
+
+	if (!asked)
+		return;
+	if (asked->ok) {
+		judge_more(report, "; the drive itself does it when it is asked directly");
+	} else if (asked->error) {
+		judge_more(report, "; and the drive itself refuses it when it is asked directly");
+		judge_remedy(report, "# none by a setting: the drive refuses its own command (%.200s)",
+			     asked->text);
+	} else {
+		judge_more(report, "; and asked directly the drive says yes, and the old data stays");
+	}
+}
+
+/* What lies between the kernel and a drive that takes this command, and how it is got around. */
+static void kernel_remedy(struct trim_report *report, const struct trim_layer *layer)
+{
+	const char *name = layer->name;
+
+	if (layer->direct == DIRECT_UNMAP)
+		judge_remedy(report, "echo unmap | tee /sys/block/%s/device/scsi_disk/*/provisioning_mode"
+				     "     # the command that was seen to work\n"
+				     "dmesg | grep %s     # the one that does not", name, name);
+	else if (layer->direct == DIRECT_ATA)
+		judge_remedy(report, "dmesg | grep %s     # the command that fails\n"
+				     "# another port or adapter: what lies between translates the "
+				     "drive's command wrongly", name);
+	else
+		judge_remedy(report, "dmesg | grep %s     # the command that fails\n"
+				     "# another kernel: its driver sends what this drive does not take",
+			     name);
+}
+
+bool judge_kernel(struct trim_report *report, const char *how)
+{
+	const struct trim_evidence *asked = judge_last(report, "asked-directly");
+	const struct trim_layer *layer = trim_report_layer(report, report->device);
+
+	if (!asked || !asked->ok || !layer)
+		return false;
+	judge_blame(report, layer);
+	judge_say(report, "blocked", "KERNEL",
+		  "the drive itself discards when it is asked directly; the kernel's discard of %s "
+		  "%s", layer->name, how);
+	kernel_remedy(report, layer);
+	return true;
 }
 
 /* --- delivery ----------------------------------------------------------------------------- */
@@ -49,7 +110,7 @@ bool judge_not_sent(struct trim_report *report)
 	judge_say(report, "cannot-tell", "NOT_SENT",
 		  "the file system sent nothing down, although space was freed on it; nothing new "
 		  "was free, or it remembers that it has told the drive already");
-	judge_remedy(report, "try again after something large was deleted, or after a remount");
+	judge_remedy(report, "# try again after something large was deleted, or after a remount");
 	return true;
 }
 
@@ -98,8 +159,8 @@ bool judge_not_passed(struct trim_report *report)
 			  "discards reach %s but not %s below it, although every limit allows them",
 			  above->name, layer->name);
 		if (!report->verdict.remedy[0])
-			judge_remedy(report, "look at what %s (%s) does with discards: dmsetup "
-					     "table, or its own settings",
+			judge_remedy(report, "dmsetup table     # what %s (%s) does with discards, "
+					     "if it is a mapping; else its own settings",
 				     above->name, above->kind);
 		return true;
 	}
@@ -115,7 +176,7 @@ bool judge_mapping(struct trim_report *report)
 	judge_say(report, "cannot-tell", "MAPPING",
 		  "discards were sent, but where the file's blocks lie on the device could not be "
 		  "proven, so that no read of it says anything");
-	judge_remedy(report, "tare trim --deep, which measures the speed instead");
+	judge_deep_remedy(report, "measures the speed instead");
 	return true;
 }
 
@@ -148,7 +209,7 @@ static bool some_stayed_below(const struct trim_report *report, uint64_t bytes, 
 bool judge_partial(struct trim_report *report)
 {
 	const uint64_t from = effective_from(report);
-	char at[UNITS_TEXT_BYTES], announced[UNITS_TEXT_BYTES];
+	char at[UNITS_TEXT_BYTES], announced[UNITS_TEXT_BYTES], point[TRIM_QUOTED_BYTES];
 
 	/* Less than the announced unit is allowed to stay. */
 	if (from == 0 || from <= report->unit_bytes ||
@@ -161,9 +222,10 @@ bool judge_partial(struct trim_report *report)
 		  "free nothing", at, report->unit_bytes ? announced : "no unit");
 	snprintf(report->verdict.layer, sizeof(report->verdict.layer), "%s", report->device);
 	judge_remedy(report,
-		     "no discard mount option here: it leaks the space of small deletions, which "
-		     "the file system never sends again; run fstrim -m %llu instead",
-		     (unsigned long long)from);
+		     "fstrim -m %llu %s     # and no discard mount option: it leaks the space of "
+		     "small deletions, which the file system never sends again",
+		     (unsigned long long)from, report->layers[0].is_block ?
+		     "MOUNTPOINT" : trim_quote(report->layers[0].name, point));
 	return true;
 }
 
@@ -173,11 +235,13 @@ static bool judge_old(struct trim_report *report, bool space_freed)
 {
 	const struct trim_evidence *behaviour = judge_last(report, "behaviour");
 
+	if (judge_kernel(report, "is accepted and changes nothing"))
+		return true;
 	if (judge_zeros_promised(report)) {
 		judge_say(report, "ignored", "OLD_DATA",
 			  "accepted without an effect: old data still reads back, though the drive "
 			  "promises zeros after a discard");
-		judge_remedy(report, "a newer firmware of the drive; until then it is as if there "
+		judge_remedy(report, "# a newer firmware of the drive; until then it is as if there "
 				     "was no TRIM");
 	} else if (space_freed) {
 		judge_works(report, "old data still reads back, but the space is free below");
@@ -192,18 +256,19 @@ static bool judge_old(struct trim_report *report, bool space_freed)
 			  "sent and accepted as far as this machine can see, but old data still "
 			  "reads back: beyond the virtual device it is unknown, and the host seems "
 			  "to ignore discards");
-		judge_remedy(report, "on the host: discard=unmap on the drive (libvirt: <driver "
+		judge_remedy(report, "# on the host: discard=unmap on the drive (libvirt: <driver "
 				     "discard='unmap'/>; Proxmox: a thin store and the box "
 				     "Discard), on storage that punches holes");
 	} else {
 		judge_say(report, "sent-unproven", "NOT_OBSERVABLE",
 			  "accepted, but not observable: old data still reads back, and this drive "
 			  "promises nothing; %s", not_erased);
-		judge_remedy(report, "tare trim --deep measures whether it brings the speed back");
+		judge_deep_remedy(report, "measures whether it brings the speed back");
 	}
 	if (!report->verdict.layer[0] && strcmp(report->verdict.code, "ignored") == 0)
 		snprintf(report->verdict.layer, sizeof(report->verdict.layer), "%s",
 			 report->device);
+	judge_asked(report);
 	return true;
 }
 
@@ -233,7 +298,8 @@ bool judge_content(struct trim_report *report)
 		judge_say(report, "cannot-tell", "TRANSFORMED",
 			  "neither old data nor zeros reads back: another writer took the blocks, "
 			  "or the drive encrypts or compresses");
-		judge_remedy(report, "tare trim again when nothing else writes, or --deep");
+		judge_deep_remedy(report, "measures the speed instead; or without --deep, when "
+					  "nothing else writes");
 		return true;
 	case CONTENT_NOT_READ:
 		break;
@@ -244,6 +310,7 @@ bool judge_content(struct trim_report *report)
 bool judge_not_read(struct trim_report *report)
 {
 	const struct trim_evidence *behaviour = judge_last(report, "behaviour");
+	char place[TRIM_QUOTED_BYTES];
 
 	if (report->space_freed == TRIM_YES)
 		judge_works(report, "the space is free below");
@@ -258,7 +325,9 @@ bool judge_not_read(struct trim_report *report)
 			  "discards arrive at the last layer; what the drive does with them was "
 			  "not seen");
 	if (strcmp(report->verdict.code, "sent-unproven") == 0)
-		judge_remedy(report, "tare trim, as root, reads the device back; --deep measures "
-				     "the speed");
+		judge_remedy(report, "sudo tare trim%s %s     # reads the device back; --deep "
+				     "measures the speed",
+			     report->layers[0].is_block ? " --erase-data" : "",
+			     trim_quote(report->spec, place));
 	return true;
 }

@@ -68,6 +68,7 @@ static const struct part {
 	{ "reading back", probe_read_back, true },
 	{ "reading the counters", probe_delivered, true },
 	{ "looking at what is allocated", probe_space, true },
+	{ "asking the drive itself", probe_ask, true },
 	{ "checking the guards", probe_guards, true },
 };
 

@@ -12,7 +12,8 @@
  * each guard is a file of its own, and pieces are freed by deleting them. Where a piece lies on the
  *lowest readable devices is proven on the guards; the pieces themselves are not read before they
  *are freed. On a device or the reference drive the same is done in ranges of it, through the gate
- *of target_open, and without consent nothing is done at all.
+ *of target_open, and without consent nothing is done at all. Where the kernel's discard of a whole
+ *drive fails or does nothing, the drive is asked by its own command.
  *
  * Whatever could not be done is evidence with its errno: what the probe lacks the right to, what
  * the file system refuses, what would need consent. It fails only where nothing can be said:
@@ -20,7 +21,8 @@
  *
  * Codes of the evidence, in the order in which they come:
  *	consent, test-file, extents, mapping-proven, counters-quiet, kernel-log, first-discard,
- *	guards-written, punch-hole, online-discard, fitrim, discard, read-back, delivered, space, guards
+ *	guards-written, punch-hole, online-discard, fitrim, discard, read-back, delivered, space,
+ *	asked-directly, guards
  *
  * Threads: one. Files and devices opened are closed at the end; an unnamed file needs no reaping,
  * and a name that had to be given is noted for the next start (target/testfile.h).
@@ -50,6 +52,13 @@ struct trim_probe_options {
 	bool by_deletion;   /* files for pieces, although holes could be punched */
 	uint64_t seed;	    /* of the data; 0 = drawn */
 };
+
+/*
+ * Whether the drive can be asked past the kernel's queue: the report is about a whole drive, which
+ * announces a command for it. Then a probe with consent is of use even where the kernel announces
+ * no discard.
+ */
+bool trim_probe_can_ask(const struct trim_report *report);
 
 int trim_probe(struct trim_report *report, const struct trim_probe_options *options,
 	       struct err *err);

@@ -12,6 +12,7 @@
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/defer.h"
@@ -204,6 +205,37 @@ static bool range_of(const struct probe *p, const struct stretch *only, uint64_t
 	return from < to;
 }
 
+/*
+ * FAT and exFAT count a range's bytes in clusters from 0 on, although the first cluster lies behind
+ * the tables: by so much at most. Two tables of 4 bytes a cluster, and where cards align them.
+ */
+static uint64_t table_bytes(const struct probe *p)
+{
+	const char *type = p->target->info.filesystem;
+	struct statvfs fs;
+
+	if (!strstr(type, "fat") && strcmp(type, "msdos") != 0)
+		return 0;
+	if (fstatvfs(p->target->fd, &fs) < 0)
+		return UINT64_MAX;
+	return fs.f_blocks * 8 + 32 * MIB;
+}
+
+/* As the file system counts them; begins too early rather than too late. */
+static bool fitrim_range_of(const struct probe *p, const struct stretch *only, uint64_t *start,
+			    uint64_t *length)
+{
+	const uint64_t most = table_bytes(p);
+	uint64_t early;
+
+	if (!range_of(p, only, start, length))
+		return false;
+	early = *start < most ? *start : most;
+	*start -= early;
+	*length += early;
+	return true;
+}
+
 static int fitrim_pieces(struct probe *p)
 {
 	int r = 0;
@@ -212,7 +244,7 @@ static int fitrim_pieces(struct probe *p)
 		const struct stretch *stretch = &p->spread.stretches[i];
 		uint64_t start, length;
 
-		if (!stretch->guard && range_of(p, stretch, &start, &length))
+		if (!stretch->guard && fitrim_range_of(p, stretch, &start, &length))
 			r = fitrim_below(p, start, length);
 	}
 	return r;
@@ -227,7 +259,7 @@ static int fitrim_range(struct probe *p, const struct stretch *only)
 	uint64_t start, length;
 	int r = -EINVAL;
 
-	if (range_of(p, only, &start, &length)) {
+	if (fitrim_range_of(p, only, &start, &length)) {
 		if (only || p->is_btrfs || length <= RANGE_MAX_BYTES)
 			r = fitrim_below(p, start, length);
 		else

@@ -18,7 +18,9 @@
 
 /*
  * As libata, scsi, nvme, usb and mmc write them. "exception Emask" opens every report of a failed
- * SATA command; "I/O error" is the block layer's for any request.
+ * SATA command, a read of a bad sector among them: it is what follows that tells. A queued TRIM
+ * ("SEND FPDMA QUEUED") that fails takes all other queued commands of the drive with it. "I/O
+ * error" is the block layer's for any request.
  */
 static const struct {
 	const char *words;
@@ -31,7 +33,7 @@ static const struct {
 	{ "device reset", KLOG_TROUBLE },
 	{ "bus reset", KLOG_TROUBLE },
 	{ "host reset", KLOG_TROUBLE },
-	{ "exception Emask", KLOG_TROUBLE },
+	{ "failed command: SEND FPDMA QUEUED", KLOG_TROUBLE },
 	{ "frozen", KLOG_TROUBLE },
 	{ "timeout", KLOG_TROUBLE },
 	{ "timed out", KLOG_TROUBLE },
@@ -49,7 +51,9 @@ static const struct {
 	{ "operation not supported error", KLOG_ERROR },
 	{ "FAILED Result", KLOG_ERROR },
 	{ "Sense Key", KLOG_ERROR },
+	{ "failed command: DATA SET MANAGEMENT", KLOG_DISCARD },
 	{ "failed command", KLOG_ERROR },
+	{ "exception Emask", KLOG_ERROR },
 };
 
 void klog_add_name(struct klog_names *names, const char *name, size_t length)
@@ -204,7 +208,8 @@ enum klog_says klog_read(int fd, const struct klog_names *names, char *text, siz
 			return worst;
 		record[got] = '\0';
 		says = klog_judge(record, names, line, sizeof(line));
-		if (says <= worst)
+		/* Of failed discards the block layer's line, the last, names the device. */
+		if (says < worst || (says == worst && says != KLOG_DISCARD))
 			continue;
 		worst = says;
 		snprintf(text, text_bytes, "%s", line);

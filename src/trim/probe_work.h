@@ -86,3 +86,7 @@ int probe_space(struct probe *p, struct err *err);
 /* Before anything is freed: what does not come back then says nothing later. */
 int probe_kept(struct probe *p, struct err *err);
 int probe_guards(struct probe *p, struct err *err);
+
+/* --- probe_ask.c: the drive itself ------------------------------------------------------ */
+
+int probe_ask(struct probe *p, struct err *err);

@@ -122,6 +122,74 @@ static void small_pieces_that_stay_are_a_lie_only_above_the_unit(void)
 	CHECK(strstr(report.verdict.remedy, "fstrim -m 65536"));
 }
 
+/* A drive with a command of its own, which did it, refused it, or said yes and did nothing. */
+static struct trim_evidence *asked(enum trim_content content, int error)
+{
+	struct trim_evidence *evidence = trim_report_add(&report, RUNG_NONE, "asked-directly", "");
+
+	report.layers[0].direct = DIRECT_UNMAP;
+	evidence->ok = content == CONTENT_ZEROS;
+	evidence->content = content;
+	evidence->error = error;
+	strcpy(evidence->text, "status 0x2");
+	return evidence;
+}
+
+static void a_drive_that_does_it_clears_itself_of_the_kernels_failure(void)
+{
+	make(false);
+	trim_report_add(&report, RUNG_SENT, "discard", "sda")->error = -EREMOTEIO;
+	asked(CONTENT_ZEROS, 0);
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.code, "blocked");
+	CHECK_STR(report.verdict.reason, "KERNEL");
+	CHECK_STR(report.verdict.layer, "sda");
+	CHECK(strstr(report.verdict.remedy, "echo unmap | tee "));
+	make(false);
+	trim_report_add(&report, RUNG_SENT, "discard", "sda")->error = -EREMOTEIO;
+	asked(CONTENT_NOT_READ, -EIO);
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.reason, "FAILS");
+	CHECK(strstr(report.verdict.text, "the drive itself refuses it"));
+}
+
+static void a_drive_that_does_it_is_not_called_deaf(void)
+{
+	make(false);
+	trim_report_add(&report, RUNG_EFFECT, "read-back", "sda")->content = CONTENT_OLD;
+	report.layers[0].zeroes = TRIM_YES;
+	asked(CONTENT_ZEROS, 0);
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.code, "blocked");
+	CHECK_STR(report.verdict.reason, "KERNEL");
+	make(false);
+	trim_report_add(&report, RUNG_EFFECT, "read-back", "sda")->content = CONTENT_OLD;
+	report.layers[0].zeroes = TRIM_YES;
+	asked(CONTENT_OLD, 0);
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.code, "ignored");
+	CHECK(strstr(report.verdict.text, "asked directly the drive says yes, and the old data stays"));
+}
+
+/* A queue that was switched off: the drive says whether switching it on would be of use. */
+static void a_setting_is_no_remedy_where_the_drive_refuses(void)
+{
+	make(false);
+	report.layers[0].capable = TRIM_NO;
+	strcpy(report.layers[0].reason, "ADMIN_ZERO");
+	strcpy(report.layers[0].remedy, "echo 4096 > discard_max_bytes");
+	asked(CONTENT_ZEROS, 0);
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.reason, "ADMIN_ZERO");
+	CHECK(strstr(report.verdict.text, "the drive itself does it"));
+	CHECK_STR(report.verdict.remedy, "echo 4096 > discard_max_bytes");
+	report.evidence_count = 0;
+	asked(CONTENT_NOT_READ, -EOPNOTSUPP);
+	CHECK_EQ(judged(false), 1);
+	CHECK_STR(report.verdict.reason, "ADMIN_ZERO");
+	CHECK(strstr(report.verdict.remedy, "none by a setting"));
+}
+
 static void deep(const char *code, double back_percent)
 {
 	struct protocol_evidence evidence = { .name = "random write: back by trim and a pause",
@@ -156,5 +224,8 @@ static void speed_decides_where_old_data_says_nothing(void)
 TESTS(TEST(a_virtual_drive_is_accepted_only_when_asked), TEST(danger_comes_before_all_else),
       TEST(an_interrupted_one_exits_as_such), TEST(the_last_look_counts),
       TEST(errors_are_told_apart),
+      TEST(a_drive_that_does_it_clears_itself_of_the_kernels_failure),
+      TEST(a_drive_that_does_it_is_not_called_deaf),
+      TEST(a_setting_is_no_remedy_where_the_drive_refuses),
       TEST(small_pieces_that_stay_are_a_lie_only_above_the_unit),
       TEST(speed_decides_where_old_data_says_nothing))

@@ -47,6 +47,30 @@ static void active_words(char *words, size_t bytes)
 		 option && timer ? " + " : "", timer ? "timer" : option ? "" : "none");
 }
 
+/* A remedy is a script: commands that are known, and "# ..." for what cannot be done by one. */
+static void check_remedy(const char *name, const char *remedy)
+{
+	static const char *const commands[] = {
+		"cryptsetup", "dmesg", "dmsetup", "echo", "fstrim", "grep", "hdparm",
+		"integritysetup", "lvchange", "lvs", "mdadm", "mount", "sg_vpd", "sudo",
+		"systemctl", "tare", "umount", "zpool",
+	};
+	FILE *shell = popen("sh -n", "w");
+
+	CHECK(shell && fputs(remedy, shell) >= 0);
+	check(pclose(shell) == 0, name, "remedy", "a script", remedy);
+	for (const char *line = remedy; *line; line += strspn(line, "\n")) {
+		const size_t length = strcspn(line, " \n");
+		bool known = line[0] == '#';
+
+		for (size_t i = 0; i < ARRAY_COUNT(commands); i++)
+			known |= strlen(commands[i]) == length &&
+				 memcmp(line, commands[i], length) == 0;
+		check(known, name, "remedy", "a command or # words", line);
+		line += strcspn(line, "\n");
+	}
+}
+
 static void check_words(const char *name, const struct machine *machine)
 {
 	const struct trim_verdict *verdict = &report.verdict;
@@ -80,6 +104,9 @@ static void check_machine(const char *name, const struct machine *machine)
 	/* Whoever is told that something is in the way is told what to do about it. */
 	if (strcmp(verdict->code, "blocked") == 0)
 		check(verdict->remedy[0], name, "remedy", "some", "none");
+	check_remedy(name, verdict->remedy);
+	for (uint32_t i = 0; i < report.layer_count; i++)
+		check_remedy(name, report.layers[i].remedy);
 	active_words(words, sizeof(words));
 	if (machine->active[0])
 		check(strcmp(words, machine->active) == 0, name, "active", machine->active, words);

@@ -133,16 +133,16 @@ static void switch_on(struct trim_layer *layer)
 	const uint64_t unit = layer->granularity_bytes;
 
 	if (unit)
-		walk_remedy(layer, "echo %llu > /sys/block/%s/queue/discard_max_bytes     (until the "
-				   "next boot)\n",
+		walk_remedy(layer, "echo %llu > /sys/block/%s/queue/discard_max_bytes     # until the "
+				   "next boot\n",
 			    (unsigned long long)(layer->max_hw_bytes - layer->max_hw_bytes % unit),
 			    layer->name);
 	else
-		walk_remedy(layer, "this kernel takes no other value for discard_max_bytes of %s any "
+		walk_remedy(layer, "# this kernel takes no other value for discard_max_bytes of %s any "
 				   "more: detach it and let it be found anew, or reboot\n",
 			    layer->name);
-	walk_remedy(layer, "grep -r discard_max_bytes /etc/udev/rules.d /etc/systemd/system     (who "
-			   "sets it to 0, perhaps for a drive that discards badly)");
+	walk_remedy(layer, "grep -r discard_max_bytes /etc/udev/rules.d /etc/systemd/system     # who "
+			   "sets it to 0, perhaps for a drive that discards badly");
 }
 
 void walk_settle(struct walk *walk, uint32_t index, const char *reason, const char *why)
@@ -244,7 +244,7 @@ static void walk_slaves(struct walk *walk, uint32_t index)
 		    "announces no discard, though all below it do");
 	if (strcmp(walk->report->layers[index].reason, "STALE_LIMITS") == 0)
 		walk_remedy(&walk->report->layers[index],
-			    "stop it and start it again     (it reads its limits anew)");
+			    "# stop it and start it again: it reads its limits anew");
 }
 
 static bool has_slaves(struct walk *walk, const char *name)

@@ -81,7 +81,7 @@ static void nvme_promise(struct trim_layer *layer, const struct walk_nvme_facts 
 static void nvme_refuses(struct trim_layer *layer)
 {
 	walk_stop(layer, "NO_SUPPORT", "the drive does not offer dataset management (ONCS bit 2)");
-	walk_remedy(layer, "a newer firmware may add it; no setting of this machine does");
+	walk_remedy(layer, "# a newer firmware may add it; no setting of this machine does");
 }
 
 void walk_nvme(struct walk *walk, uint32_t index)
@@ -100,14 +100,16 @@ void walk_nvme(struct walk *walk, uint32_t index)
 			 "its identify data (what reads return after a discard)");
 	if (walk_page(walk, layer->name, "nvme-ctrl", &page) == 0)
 		known = walk_parse_nvme_ctrl(&page, &facts);
+	if (known && facts.deallocates)
+		layer->direct = DIRECT_NVME;
 	walk_settle(walk, index, "", "");
 	if (layer->capable != TRIM_UNKNOWN)
 		return;
 	if (known && facts.deallocates) {
 		walk_stop(layer, "NO_SUPPORT", "the drive offers dataset management, but the "
 					       "kernel does not use it on this one");
-		walk_remedy(layer, "dmesg | grep -i nvme     (a quirk of the driver, or a format "
-				   "with metadata)");
+		walk_remedy(layer, "dmesg | grep -i nvme     # a quirk of the driver, or a format "
+				   "with metadata");
 	} else {
 		nvme_refuses(layer);
 	}
@@ -118,11 +120,11 @@ void walk_nvme(struct walk *walk, uint32_t index)
 static void on_the_host(struct trim_layer *layer, const char *kind)
 {
 	if (strcmp(kind, "virtio") == 0 || strcmp(kind, "qemu") == 0)
-		walk_remedy(layer, "on the host: discard=unmap on the drive (libvirt: <driver "
+		walk_remedy(layer, "# on the host: discard=unmap on the drive (libvirt: <driver "
 				   "discard='unmap'/>; Proxmox: a thin store and the box Discard); "
 				   "virtio-blk needs QEMU 4.0 or newer");
 	else
-		walk_remedy(layer, "on the host: a thin disk, with discards passed on; this guest "
+		walk_remedy(layer, "# on the host: a thin disk, with discards passed on; this guest "
 				   "cannot switch it on");
 }
 
@@ -147,7 +149,7 @@ static void walk_remote(struct walk *walk, uint32_t index, const char *remedy)
 	if (layer->capable != TRIM_UNKNOWN)
 		return;
 	walk_stop(layer, "NO_SUPPORT", "the server offers no discard for this device");
-	walk_remedy(layer, "%s", remedy);
+	walk_remedy(layer, "# %s", remedy);
 }
 
 /* --- others ------------------------------------------------------------------------------- */
@@ -159,7 +161,7 @@ static void walk_zvol(struct walk *walk, uint32_t index)
 	walk_settle(walk, index, "", "");
 	if (layer->capable == TRIM_UNKNOWN) {
 		walk_stop(layer, "NO_SUPPORT", "the volume announces no discard");
-		walk_remedy(layer, "see that the volume is not read only: zfs get readonly,"
+		walk_remedy(layer, "# see that the volume is not read only: zfs get readonly,"
 				   "volblocksize POOL/VOLUME");
 	}
 	trim_report_note(walk->report, "zvol-space", layer->name,
@@ -194,7 +196,7 @@ static void walk_memory(struct walk *walk, uint32_t index)
 	walk_settle(walk, index, "", "");
 	if (layer->capable == TRIM_UNKNOWN) {
 		walk_stop(layer, "NO_SUPPORT", "the device was set up without discard");
-		walk_remedy(layer, "set it up again with discard (null_blk: discard=1)");
+		walk_remedy(layer, "# set it up again with discard (null_blk: discard=1)");
 	}
 }
 
@@ -210,7 +212,7 @@ static void walk_card(struct walk *walk, uint32_t index)
 	if (layer->capable == TRIM_UNKNOWN) {
 		walk_stop(layer, "NO_SUPPORT", "the card or its controller offers neither erase "
 					       "nor trim");
-		walk_remedy(layer, "another card or reader; no setting of this machine helps");
+		walk_remedy(layer, "# another card or reader; no setting of this machine helps");
 	}
 }
 

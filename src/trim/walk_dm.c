@@ -294,6 +294,17 @@ static void lvm_names(const char *dm_name, char *group, char *volume, size_t byt
 
 static const char free_areas[] = "whoever has the disk can then see which areas are free";
 
+/* The kernel's name of the first device below. */
+static const char *below(const struct dm *dm)
+{
+	const struct trim_report *report = dm->walk->report;
+
+	for (uint32_t i = dm->index + 1; i < report->layer_count; i++)
+		if (report->layers[i].parent == dm->index)
+			return report->layers[i].name;
+	return "DEVICE";
+}
+
 static void crypt_remedy(const struct dm *dm)
 {
 	struct trim_layer *layer = layer_of(dm);
@@ -301,14 +312,15 @@ static void crypt_remedy(const struct dm *dm)
 	if (strncmp(dm->uuid, "CRYPT-LUKS2-", 12) == 0)
 		walk_remedy(layer, "cryptsetup refresh --allow-discards --persistent %s", dm->name);
 	else if (strncmp(dm->uuid, "VERACRYPT", 9) == 0 || strncmp(dm->uuid, "CRYPT-TCRYPT", 12) == 0)
-		walk_remedy(layer, "close it and open it by cryptsetup open --type tcrypt "
-				   "--veracrypt --allow-discards DEVICE %s", dm->name);
+		walk_remedy(layer, "cryptsetup close %s && cryptsetup open --type tcrypt --veracrypt "
+				   "--allow-discards /dev/%s %s     # unmount what is on it first",
+			    dm->name, below(dm), dm->name);
 	else
 		walk_remedy(layer,
-			    "cryptsetup refresh --allow-discards %s     (until it is closed)\n"
-			    "add the option discard to the line of %s in /etc/crypttab, then "
-			    "update-initramfs -u     (for good)", dm->name, dm->name);
-	walk_remedy(layer, "\nRisk: %s.", free_areas);
+			    "cryptsetup refresh --allow-discards %s     # until it is closed\n"
+			    "# for good: add the option discard to the line of %s in /etc/crypttab, "
+			    "then update-initramfs -u", dm->name, dm->name);
+	walk_remedy(layer, "\n# Risk: %s.", free_areas);
 }
 
 static void judge_crypt(struct dm *dm)
@@ -321,8 +333,8 @@ static void judge_crypt(struct dm *dm)
 			    "lets discards through, and all below take them, but took its limits "
 			    "when they did not");
 		if (strcmp(layer->reason, "STALE_LIMITS") == 0)
-			walk_remedy(layer, "cryptsetup refresh --allow-discards %s, or close it and "
-					   "open it again     (it reads its limits anew)", dm->name);
+			walk_remedy(layer, "cryptsetup refresh --allow-discards %s     # or close it and "
+					   "open it again: it reads its limits anew", dm->name);
 		return;
 	}
 	if (line) {
@@ -355,8 +367,8 @@ static void judge_integrity(struct dm *dm)
 		walk_settle(dm->walk, dm->index, "STALE_LIMITS",
 			    "lets discards through, but took its limits when those below took none");
 		if (strcmp(layer->reason, "STALE_LIMITS") == 0)
-			walk_remedy(layer, "close it and open it again by integritysetup open "
-					   "--allow-discards     (it reads its limits anew)");
+			walk_remedy(layer, "# close it and open it again by integritysetup open "
+					   "--allow-discards: it reads its limits anew");
 		return;
 	}
 	if (walk_announces(layer)) {
@@ -369,22 +381,24 @@ static void judge_integrity(struct dm *dm)
 	if (!line)
 		snprintf(layer->why, sizeof(layer->why), "dm-integrity announces no discard");
 	if (authenticated)
-		walk_remedy(layer, "not possible with this format: only stand-alone integrity with "
+		walk_remedy(layer, "# not possible with this format: only stand-alone integrity with "
 				   "a hash of its own can discard");
 	else
 		walk_remedy(layer, "integritysetup close %s && integritysetup open "
-				   "--allow-discards DEVICE %s     (stand-alone, kernel 5.7 or "
-				   "newer)\nRisk: %s, and those areas then read as broken.",
-			    dm->name, dm->name, free_areas);
+				   "--allow-discards /dev/%s %s     # stand-alone, kernel 5.7 or "
+				   "newer\n# Risk: %s, and those areas then read as broken.",
+			    dm->name, below(dm), dm->name, free_areas);
 }
+
+static const char which_pool[] = "lvs -o vg_name,lv_name,discards     # which pool it is\n"
+				 "# lvchange --discards passdown VG/POOL";
 
 static void judge_thin(struct dm *dm)
 {
 	walk_settle(dm->walk, dm->index, "THIN_IGNORE",
 		    "announces no discard: its pool ignores them");
 	if (strcmp(layer_of(dm)->reason, "THIN_IGNORE") == 0)
-		walk_remedy(layer_of(dm), "lvs -o name,discards, then lvchange --discards passdown "
-					  "VG/POOL     (the volumes must be inactive for that)");
+		walk_remedy(layer_of(dm), "%s; the volumes must be inactive for that", which_pool);
 }
 
 /* What the pool does is in its status; the table has what was asked for. */
@@ -401,25 +415,55 @@ static bool pool_flag(struct dm *dm, const struct dm_line *line, const char *fla
 	return strstr(text_string(&status), padded) != NULL;
 }
 
-static void pool_no_passdown(struct dm *dm, const char *group, const char *volume)
+/* The pool's table without the word: "... NUMBER no_discard_passdown ..." has one word less. */
+static void pool_reload(const struct dm *dm, const struct dm_line *line)
+{
+	struct trim_layer *layer = layer_of(dm);
+	uint64_t features = 0;
+
+	if (line->count > 4)
+		(void)word_u64(line->words[4], &features);
+	walk_remedy(layer, "dmsetup reload %s --table '%llu %llu %s", dm->name,
+		    (unsigned long long)line->start_bytes / SECTOR_BYTES,
+		    (unsigned long long)line->length_bytes / SECTOR_BYTES, line->type);
+	for (size_t i = 0; i < line->count; i++) {
+		if (i == 4)
+			walk_remedy(layer, " %llu", (unsigned long long)(features ? features - 1 : 0));
+		else if (strcmp(line->words[i], "no_discard_passdown") != 0)
+			walk_remedy(layer, " %s", line->words[i]);
+	}
+	walk_remedy(layer, "' && dmsetup resume %s     # deleting then costs the time of the drive's "
+			   "discards too", dm->name);
+}
+
+struct pool_names {
+	char group[64], volume[64];
+};
+
+static void pool_no_passdown(struct dm *dm, const struct dm_line *line,
+			     const struct pool_names *names)
 {
 	struct trim_layer *layer = layer_of(dm);
 
 	walk_stop(layer, "THIN_NO_PASSDOWN",
 		  "the pool takes its own space back but passes nothing down "
 		  "(no_discard_passdown)");
-	walk_remedy(layer, "lvchange --discards passdown %s/%s     (deleting then costs the time "
-			   "of the drive's discards too)", group, volume);
+	if (line && strncmp(dm->uuid, "LVM-", 4) != 0) {
+		pool_reload(dm, line);
+		return;
+	}
+	walk_remedy(layer, "lvchange --discards passdown %s/%s     # deleting then costs the time "
+			   "of the drive's discards too", names->group, names->volume);
 }
 
-static void pool_ignores(struct dm *dm, const char *group, const char *volume)
+static void pool_ignores(struct dm *dm, const struct pool_names *names)
 {
 	struct trim_layer *layer = layer_of(dm);
 
 	walk_stop(layer, "THIN_IGNORE", "the pool ignores discards (ignore_discard)");
 	walk_remedy(layer,
-		    "lvchange --discards passdown %s/%s     (the volumes of the pool must be "
-		    "inactive to leave ignore)", group, volume);
+		    "lvchange --discards passdown %s/%s     # the volumes of the pool must be "
+		    "inactive to leave ignore", names->group, names->volume);
 }
 
 static void pool_settle(struct dm *dm, bool can_below, const struct dm_line *line)
@@ -434,15 +478,13 @@ static void pool_settle(struct dm *dm, bool can_below, const struct dm_line *lin
 		/* Only a pool that ignores discards has volumes that announce none. */
 		walk_stop(layer, "THIN_IGNORE",
 			  "neither the pool nor its volume announces discards: it ignores them");
-		walk_remedy(layer, "lvs -o name,discards, then lvchange --discards passdown "
-				   "VG/POOL     (the volumes must be inactive for that)");
+		walk_remedy(layer, "%s; the volumes must be inactive for that", which_pool);
 	} else if (can_below) {
 		/* Only a pool that passes discards on announces any. */
 		walk_stop(layer, "THIN_NO_PASSDOWN",
 			  "the pool announces no discard above a device that does: it passes "
 			  "nothing down");
-		walk_remedy(layer, "lvs -o name,discards, then lvchange --discards passdown "
-				   "VG/POOL");
+		walk_remedy(layer, "%s", which_pool);
 	} else {
 		layer->capable = TRIM_UNKNOWN;
 		snprintf(layer->why, sizeof(layer->why),
@@ -455,15 +497,15 @@ static void judge_pool(struct dm *dm)
 	struct trim_layer *layer = layer_of(dm);
 	const struct dm_line *line = line_of(dm, "thin-pool");
 	const bool can_below = walk_below_announce(dm->walk, dm->index);
-	char group[64], volume[64];
+	struct pool_names names;
 
-	lvm_names(dm->name, group, volume, sizeof(group));
+	lvm_names(dm->name, names.group, names.volume, sizeof(names.group));
 	if (line && sectors(line, 2))
 		layer->granularity_bytes = sectors(line, 2);
 	if (pool_flag(dm, line, "ignore_discard"))
-		pool_ignores(dm, group, volume);
+		pool_ignores(dm, &names);
 	else if (can_below && pool_flag(dm, line, "no_discard_passdown"))
-		pool_no_passdown(dm, group, volume);
+		pool_no_passdown(dm, line, &names);
 	else
 		pool_settle(dm, can_below, line);
 	if (layer->granularity_bytes)
@@ -488,8 +530,8 @@ static void judge_snapshot(struct dm *dm)
 	}
 	walk_stop(layer, "NO_SUPPORT", "a snapshot of this kind takes no discard (no "
 				       "discard_zeroes_cow)");
-	walk_remedy(layer, "merge or remove the snapshot: lvconvert --merge or lvremove; thin "
-			   "snapshots take discards");
+	walk_remedy(layer, "lvs -o vg_name,lv_name,origin     # which snapshot it is\n# merge or "
+			   "remove it: lvconvert --merge or lvremove; thin snapshots take discards");
 }
 
 static void judge_origin(struct dm *dm)
@@ -502,8 +544,8 @@ static void judge_origin(struct dm *dm)
 	}
 	walk_stop(layer, "NO_SUPPORT", "a snapshot is present: its origin takes no discard while "
 				       "there is one");
-	walk_remedy(layer, "lvs -o name,origin shows it; lvremove the snapshot, or use thin "
-			   "snapshots");
+	walk_remedy(layer, "lvs -o vg_name,lv_name,origin     # which snapshot it is\n# lvremove the "
+			   "snapshot, or use thin snapshots");
 }
 
 static void judge_cache(struct dm *dm)
@@ -514,13 +556,13 @@ static void judge_cache(struct dm *dm)
 	if (line && has_word(line, "no_discard_passdown")) {
 		walk_stop(layer, "NOT_PASSED", "forgets what is discarded but tells the device "
 					       "below nothing (no_discard_passdown)");
-		walk_remedy(layer, "remove no_discard_passdown from the table of %s", dm->name);
+		walk_remedy(layer, "# remove no_discard_passdown from the table of %s", dm->name);
 		return;
 	}
 	walk_settle(dm->walk, dm->index, "STALE_LIMITS",
 		    "announces no discard, though all below it do");
 	if (strcmp(layer->reason, "STALE_LIMITS") == 0)
-		walk_remedy(layer, "deactivate and activate it     (it reads its limits anew)");
+		walk_remedy(layer, "# deactivate and activate it: it reads its limits anew");
 }
 
 static void judge_raid(struct dm *dm)
@@ -540,14 +582,14 @@ static void judge_raid(struct dm *dm)
 		walk_settle(dm->walk, dm->index, "STALE_LIMITS",
 			    "took its limits when its members took no discards; they do now");
 		if (strcmp(layer->reason, "STALE_LIMITS") == 0)
-			walk_remedy(layer, "lvchange --refresh, or deactivate and activate the "
+			walk_remedy(layer, "# lvchange --refresh, or deactivate and activate the "
 					   "volume");
 		return;
 	}
 	walk_stop(layer, "RAID456_UNSAFE_DEFAULT",
 		  "RAID 4, 5 and 6 refuse discards by default: parity goes wrong unless discarded "
 		  "blocks read zero (devices_handle_discard_safely is %s)", safely[0] ? safely : "N");
-	walk_remedy(layer, "advised against, unless every member promises zeros after a discard "
+	walk_remedy(layer, "# advised against, unless every member promises zeros after a discard "
 			   "(DRAT and RZAT, or DLFEAT 1): options dm_raid "
 			   "devices_handle_discard_safely=Y in /etc/modprobe.d");
 }
@@ -575,8 +617,8 @@ static void judge_passing(struct dm *dm)
 		    "passes discards on, and all below take them, but took its limits when they "
 		    "did not");
 	if (strcmp(layer_of(dm)->reason, "STALE_LIMITS") == 0)
-		walk_remedy(layer_of(dm), "dmsetup suspend %s && dmsetup resume %s, or deactivate "
-					  "and activate it     (it reads its limits anew)",
+		walk_remedy(layer_of(dm), "dmsetup suspend %s && dmsetup resume %s     # or deactivate "
+					  "and activate it: it reads its limits anew",
 			    dm->name, dm->name);
 	if (strncmp(dm->uuid, "LVM-", 4) == 0)
 		trim_report_note(dm->walk->report, "issue-discards", layer_of(dm)->name,
@@ -591,8 +633,8 @@ static void judge_other(struct dm *dm)
 	walk_settle(dm->walk, dm->index, "NO_SUPPORT",
 		    "announces no discard, though all below it do");
 	if (strcmp(layer->reason, "NO_SUPPORT") == 0)
-		walk_remedy(layer, "dmsetup table %s, as root, tells what it is made of     (a "
-				   "target of type %s is not one that tare knows)",
+		walk_remedy(layer, "dmsetup table %s     # as root: what it is made of (a target "
+				   "of type %s is not one that tare knows)",
 			    dm->name, layer->kind);
 }
 

@@ -217,8 +217,8 @@ static void fs_zfs(struct walk *walk, uint32_t index, const struct mount_facts *
 		 "ZFS has no FITRIM: the pool sends discards when autotrim is on or zpool trim is "
 		 "run");
 	walk_remedy(layer,
-		    "zpool get autotrim %s && zpool status -t %s     (what is on, and what was "
-		    "trimmed)\nzpool set autotrim=on %s && zpool trim %s",
+		    "zpool get autotrim %s && zpool status -t %s     # what is on, and what was "
+		    "trimmed\nzpool set autotrim=on %s && zpool trim %s",
 		    pool, pool, pool, pool);
 	switch (pool_autotrims(walk, pool)) {
 	case 1:
@@ -266,7 +266,7 @@ static void fs_overlay(struct walk *walk, uint32_t index, const struct mount_fac
 	} else {
 		snprintf(layer->why, sizeof(layer->why),
 			 "its upper directory lies on a mount that is not visible from here");
-		walk_remedy(layer, "tare trim, on the host and outside the container, for the file "
+		walk_remedy(layer, "# tare trim, on the host and outside the container, for the file "
 				   "system that holds %.400s", upper);
 	}
 }
@@ -275,7 +275,7 @@ static void fs_overlay(struct walk *walk, uint32_t index, const struct mount_fac
 static void fs_nfs(struct walk *walk, uint32_t index, const struct mount_facts *facts)
 {
 	struct trim_layer *layer = &walk->report->layers[index];
-	char version[16] = "";
+	char version[16] = "", point[TRIM_QUOTED_BYTES], source[TRIM_QUOTED_BYTES];
 
 	layer->is_virtual = true;
 	if (!option_value(facts->options, "vers", version, sizeof(version)) &&
@@ -288,25 +288,27 @@ static void fs_nfs(struct walk *walk, uint32_t index, const struct mount_facts *
 		walk_stop(layer, "NFS_VERSION",
 			  "NFS protocol version %s cannot deallocate; that needs vers=4.2", version);
 		walk_remedy(layer,
-			    "umount %s && mount -t nfs -o vers=4.2 %s %s     (and vers=4.2 in "
+			    "umount %s && mount -t nfs -o vers=4.2 %s %s     # and vers=4.2 in "
 			    "/etc/fstab; the server must offer 4.2 and its file system must punch "
-			    "holes)", layer->name, facts->source, layer->name);
+			    "holes", trim_quote(layer->name, point), trim_quote(facts->source, source),
+			    point);
 	}
 }
 
 static void fs_fuse(struct walk *walk, uint32_t index, const struct mount_facts *facts)
 {
 	struct trim_layer *layer = &walk->report->layers[index];
-	char name[STACK_NAME_BYTES];
+	char name[STACK_NAME_BYTES], point[TRIM_QUOTED_BYTES], source[TRIM_QUOTED_BYTES];
 
 	walk_stop(layer, "NO_SUPPORT",
 		  "a FUSE file system (%s) has no FITRIM: the program behind it decides",
 		  facts->type);
 	if (strcmp(facts->type, "fuseblk") == 0)
-		walk_remedy(layer, "mount it by a driver of the kernel: mount -t ntfs3 or -t exfat "
-				   "%s %s     (unmount it first)", facts->source, layer->name);
+		walk_remedy(layer, "umount %s && mount -t ntfs3 %s %s     # or -t exfat: by a driver "
+				   "of the kernel", trim_quote(layer->name, point),
+			    trim_quote(facts->source, source), point);
 	else
-		walk_remedy(layer, "trim the file system or server that %s is made from",
+		walk_remedy(layer, "# trim the file system or server that %s is made from",
 			    layer->name);
 	if (device_of_mount(walk, facts, name))
 		walk_device(walk, index, name);
@@ -331,7 +333,7 @@ static void fs_stopped(struct trim_layer *layer, enum fs_sort sort, const char *
 		snprintf(layer->why, sizeof(layer->why),
 			 "%s is a directory of the host: only its holes can be punched from here, "
 			 "and only the host can trim it", type);
-		walk_remedy(layer, "tare trim, on the host, for the directory that is shared");
+		walk_remedy(layer, "# tare trim, on the host, for the directory that is shared");
 		break;
 	default:
 		snprintf(layer->why, sizeof(layer->why),

@@ -96,7 +96,7 @@ static uint32_t add_layer(struct walk *walk, const char *process, bool unmaps)
 	walk_stop(layer, "IMAGE_IGNORE",
 		  "the virtual machine of process %.32s has this image open without discard=unmap, "
 		  "so that what its guest discards ends there", process);
-	walk_remedy(layer, "discard=unmap on the -drive or -blockdev of this image (libvirt: <driver "
+	walk_remedy(layer, "# discard=unmap on the -drive or -blockdev of this image (libvirt: <driver "
 			   "discard='unmap'/>; Proxmox: a thin store and the box Discard), then stop "
 			   "and start the machine");
 	return index;

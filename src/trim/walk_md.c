@@ -119,6 +119,34 @@ static bool all_promise_zeros(const struct walk *walk, uint32_t index)
 	return any;
 }
 
+/* By its members, so that it comes back by the same name. */
+static void assemble_anew(struct walk *walk, uint32_t index, const char *remark)
+{
+	const struct trim_report *report = walk->report;
+	struct trim_layer *layer = &walk->report->layers[index];
+
+	walk_remedy(layer, "mdadm --stop /dev/%s && mdadm --assemble /dev/%s", layer->name,
+		    layer->name);
+	for (uint32_t i = index + 1; i < report->layer_count; i++)
+		if (report->layers[i].parent == index)
+			walk_remedy(layer, " /dev/%s", report->layers[i].name);
+	walk_remedy(layer, "     # unmount what is on it first%s", remark);
+}
+
+static void allow_parity(struct walk *walk, uint32_t index)
+{
+	struct trim_layer *layer = &walk->report->layers[index];
+
+	walk_remedy(layer, "# every member promises zeros, so that it can be allowed; for good, and "
+			   "then update-initramfs -u:\n"
+			   "echo options raid456 devices_handle_discard_safely=Y > "
+			   "/etc/modprobe.d/raid456.conf\n"
+			   "echo Y > /sys/module/raid456/parameters/devices_handle_discard_safely\n");
+	assemble_anew(walk, index, "");
+	walk_remedy(layer, "\n# Risk: a member that breaks its promise breaks parity; check the array "
+			   "afterwards:\necho check > /sys/block/%s/md/sync_action", layer->name);
+}
+
 static void judge_parity(struct walk *walk, uint32_t index)
 {
 	struct trim_layer *layer = &walk->report->layers[index];
@@ -131,22 +159,15 @@ static void judge_parity(struct walk *walk, uint32_t index)
 			    "took its limits before discards were allowed, or its members' "
 			    "largest discard is smaller than a stripe");
 		if (strcmp(layer->reason, "STALE_LIMITS") == 0)
-			walk_remedy(layer, "mdadm --stop /dev/%s && mdadm --assemble --scan     "
-					   "(unmount what is on it first)", layer->name);
+			assemble_anew(walk, index, "");
 		return;
 	}
 	unsafe_by_default(walk, layer, safely);
 	if (all_promise_zeros(walk, index))
-		walk_remedy(layer,
-			    "every member promises zeros, so that it can be allowed: options "
-			    "raid456 devices_handle_discard_safely=Y in "
-			    "/etc/modprobe.d/raid456.conf, update-initramfs -u, then assemble the "
-			    "array anew.\nRisk: a member that breaks its promise breaks parity; "
-			    "check the array afterwards (echo check > "
-			    "/sys/block/%s/md/sync_action).", layer->name);
+		allow_parity(walk, index);
 	else
 		walk_remedy(layer,
-			    "advised against here: not every member is known to promise zeros "
+			    "# advised against here: not every member is known to promise zeros "
 			    "after a discard (DRAT and RZAT, or DLFEAT 1), and only then is "
 			    "raid456's devices_handle_discard_safely=Y safe");
 }
@@ -159,10 +180,8 @@ static void judge_copies(struct walk *walk, uint32_t index)
 		    "its limits are stale: the members take discards now, but did not when the "
 		    "array was assembled");
 	if (strcmp(layer->reason, "STALE_LIMITS") == 0)
-		walk_remedy(layer,
-			    "mdadm --stop /dev/%s && mdadm --assemble --scan     (unmount what is "
-			    "on it first; for the root file system put the udev rule that switches "
-			    "the members on into the initramfs and reboot)", layer->name);
+		assemble_anew(walk, index, "; for the root file system put the udev rule that "
+					   "switches the members on into the initramfs and reboot");
 }
 
 void walk_md(struct walk *walk, uint32_t index)
@@ -207,7 +226,7 @@ static void loop_over_file(struct walk *walk, uint32_t index, const char *backin
 		  "no hole can be punched in its backing file, or the loop device encrypts%s%s",
 		  below == TRIM_TOP ? "" : "; the file lies on ",
 		  below == TRIM_TOP ? "" : walk->report->layers[below].kind);
-	walk_remedy(layer, "move %.300s to a file system that punches holes (ext4, xfs, btrfs, "
+	walk_remedy(layer, "# move %.300s to a file system that punches holes (ext4, xfs, btrfs, "
 			   "tmpfs; NFS from 4.2) and set the loop device up again", backing);
 }
 
@@ -225,7 +244,7 @@ static void loop_over_device(struct walk *walk, uint32_t index, const char *name
 	}
 	walk_stop(layer, "LOOP_BACKING", "the device below it, %s, cannot write zeros by command, "
 					 "which is how a loop device passes discards on", name);
-	walk_remedy(layer, "use %s itself, or a partition or dm-linear mapping of it, in place of "
+	walk_remedy(layer, "# use %s itself, or a partition or dm-linear mapping of it, in place of "
 			   "%s", name, layer->name);
 }
 

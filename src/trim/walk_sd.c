@@ -123,6 +123,24 @@ static bool is_sata(const struct sd *sd)
 	return strcmp(sd->layer->kind, "sata") == 0;
 }
 
+static bool loses_data(const struct sd *sd)
+{
+	return strstr(sd->layer->detail, "SuperSSpeed S238");
+}
+
+/* Nobody is asked for what it does not announce, or is known to do wrong. */
+static void set_direct(struct sd *sd)
+{
+	if (loses_data(sd))
+		return;
+	if (sd->have_ata && sd->ata.trim) {
+		sd->layer->direct = DIRECT_ATA;
+	} else if ((sd->have_b2 && sd->vpd.lbpu) || (sd->have_b0 && sd->vpd.unmap_blocks_max)) {
+		sd->layer->direct = DIRECT_UNMAP;
+		sd->layer->direct_max_blocks = sd->have_b0 ? sd->vpd.unmap_blocks_max : 0;
+	}
+}
+
 static void set_promise(struct sd *sd)
 {
 	if (sd->have_ata)
@@ -207,7 +225,7 @@ static void note_quirks(const struct sd *sd)
 			trim_report_note(sd->walk->report, "queued-trim", sd->layer->name,
 					 "queued TRIM of this series loses data; the kernel knows "
 					 "and sends it unqueued");
-	if (strstr(sd->layer->detail, "SuperSSpeed S238"))
+	if (loses_data(sd))
 		trim_report_warn(sd->walk->report, "trim-loses-data", sd->layer->name,
 				 "this drive is known to lose data on TRIM");
 }
@@ -223,7 +241,7 @@ static void blame_adapter(struct sd *sd)
 		  sd->layer->zeroes == TRIM_YES ? ", although it has TRIM and promises zeros" :
 				     ", which has TRIM but does not promise zeros (DRAT and RZAT)");
 	walk_remedy(sd->layer,
-		    "another port (the mainboard's SATA) or another drive (one with DRAT and "
+		    "# another port (the mainboard's SATA) or another drive (one with DRAT and "
 		    "RZAT); no file-system setting helps, and TRIM in hdparm -I proves nothing "
 		    "about the path");
 }
@@ -238,9 +256,9 @@ static void blame_bridge(struct sd *sd)
 		  sd->have_ata && sd->ata.trim ? "; the drive behind it has TRIM" : "",
 		  sd->have_b2 && sd->vpd.lbpu ? "; its page B2 says that UNMAP works" : "");
 	walk_remedy(sd->layer,
-		    "echo unmap > %s     (first see that sg_vpd -p bl /dev/%s names a maximum "
-		    "unmap LBA count)\nfor good, in /etc/udev/rules.d/60-unmap.rules and the "
-		    "initramfs: %s\nRisk: a bridge that says nothing may do it wrongly: try it "
+		    "echo unmap > %s     # first see that sg_vpd -p bl /dev/%s names a maximum "
+		    "unmap LBA count\n# for good, in /etc/udev/rules.d/60-unmap.rules and the "
+		    "initramfs: %s\n# Risk: a bridge that says nothing may do it wrongly: try it "
 		    "with tare trim before anything is on it.",
 		    sd->mode_path, sd->layer->name, rule);
 }
@@ -249,17 +267,17 @@ static void blame_sata(struct sd *sd)
 {
 	if (sd->have_ata && !sd->ata.trim) {
 		walk_stop(sd->layer, "NO_SUPPORT", "the drive has no TRIM (IDENTIFY word 169)");
-		walk_remedy(sd->layer, "none: a drive of this kind cleans up by itself when idle, "
+		walk_remedy(sd->layer, "# none: a drive of this kind cleans up by itself when idle, "
 				       "or not at all");
 	} else if (sd->have_ata) {
 		walk_stop(sd->layer, "NO_SUPPORT",
 			  "the drive has TRIM, but the kernel does not use it on this one");
-		walk_remedy(sd->layer, "dmesg | grep -i 'ata.*trim'     (a quirk of the kernel's "
-				       "list, or libata.force=notrim)");
+		walk_remedy(sd->layer, "dmesg | grep -i 'ata.*trim'     # a quirk of the kernel's "
+				       "list, or libata.force=notrim");
 	} else {
 		walk_stop(sd->layer, "NO_SUPPORT", "the drive announces no TRIM");
-		walk_remedy(sd->layer, "hdparm -I /dev/%s tells, as root, whether it has TRIM at "
-				       "all", sd->layer->name);
+		walk_remedy(sd->layer, "hdparm -I /dev/%s     # tells, as root, whether it has "
+				       "TRIM at all", sd->layer->name);
 	}
 }
 
@@ -268,15 +286,24 @@ static void blame_lun(struct sd *sd)
 	walk_stop(sd->layer, "PROVISIONING_FULL",
 		  "the %s announces no thin provisioning (provisioning_mode is %s)",
 		  sd->layer->is_virtual ? "virtual disk" : "device", sd->mode);
+	if (sd->have_b2 && sd->vpd.lbpu) {
+		walk_stop(sd->layer, "PROVISIONING_FULL",
+			  "provisioning_mode is %s, although the device announces UNMAP (page B2)",
+			  sd->mode);
+		walk_remedy(sd->layer, "echo unmap > %s     # until the next boot\n"
+				       "grep -r provisioning_mode /etc/udev/rules.d     # who sets it",
+			    sd->mode_path);
+		return;
+	}
 	if (strcmp(sd->layer->kind, "iscsi") == 0 || strcmp(sd->layer->kind, "fc") == 0)
-		walk_remedy(sd->layer, "on the storage system: thin provisioning and UNMAP for "
-				       "this LUN (LIO: emulate_tpu=1), then rescan: echo 1 > "
+		walk_remedy(sd->layer, "# on the storage system: thin provisioning and UNMAP for "
+				       "this LUN (LIO: emulate_tpu=1), then:\necho 1 > "
 				       "/sys/block/%s/device/rescan", sd->layer->name);
 	else if (sd->layer->is_virtual)
-		walk_remedy(sd->layer, "on the host: discard=unmap on the drive (libvirt: <driver "
+		walk_remedy(sd->layer, "# on the host: discard=unmap on the drive (libvirt: <driver "
 				       "discard='unmap'/>)");
 	else
-		walk_remedy(sd->layer, "sg_vpd -p lbpv /dev/%s     (what the device says of it)",
+		walk_remedy(sd->layer, "sg_vpd -p lbpv /dev/%s     # what the device says of it",
 			    sd->layer->name);
 }
 
@@ -286,7 +313,7 @@ static void blame(struct sd *sd)
 		walk_stop(sd->layer, "FAILS",
 			  "provisioning_mode is disabled: the device rejected a discard and the "
 			  "kernel stopped sending them, or somebody set it");
-		walk_remedy(sd->layer, "dmesg | grep %s     (for the rejected command)",
+		walk_remedy(sd->layer, "dmesg | grep %s     # the rejected command",
 			    sd->layer->name);
 	} else if (is_usb(sd)) {
 		blame_bridge(sd);
@@ -313,6 +340,7 @@ void walk_sd(struct walk *walk, uint32_t index)
 	if (strcmp(sd.layer->kind, "iscsi") == 0 || strcmp(sd.layer->kind, "fc") == 0)
 		sd.layer->is_virtual = true;
 	read_pages(&sd);
+	set_direct(&sd);
 	set_promise(&sd);
 	walk_settle(walk, index, "", "");
 	if (sd.layer->capable == TRIM_YES) {

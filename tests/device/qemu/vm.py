@@ -18,6 +18,7 @@ nothing is installed on the host for it. No rights of root's are needed once QEM
 
 import glob
 import json
+import lzma
 import os
 import re
 import select
@@ -35,10 +36,15 @@ TARE = os.path.realpath(os.environ.get("TARE", os.path.join(BUILD, "tare")))
 # A machine as busy as it likes: only a guest that has died makes a test wait so long.
 PATIENCE_S = 400
 
-TOOLS = """mkfs.ext4 mkfs.xfs mkfs.btrfs cryptsetup dmsetup lvm mdadm setpriv""".split()
-MODULES = """crc32c_generic crc32c_intel virtio_pci virtio_console virtio_blk virtio_scsi nvme ahci sd_mod sg scsi_debug null_blk
-    dm_mod dm_crypt dm_thin_pool raid0 raid1 raid456 md_mod xts aesni_intel loop
-    ext4 xfs btrfs""".split()
+# dd beside busybox's, which cannot leave holes: as /usr/bin/dd, whatever the shell prefers.
+TOOLS = """mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat cryptsetup dmsetup lvm mdadm setpriv dd""".split()
+# Without these no machine is of use; the rest as a machine needs it: each costs time at its start.
+BASE = "crc32c_generic crc32c_intel virtio_pci virtio_console nvme".split()
+DRIVES = "virtio_blk virtio_scsi ahci sd_mod sg".split()
+LAYERS = "dm_mod dm_crypt dm_thin_pool raid0 raid1 raid456 md_mod xts aesni_intel loop".split()
+MADE_UP = "scsi_debug null_blk".split()
+FILE_SYSTEMS = "ext4 xfs btrfs vfat nls_cp437 nls_ascii".split()
+MODULES = [*BASE, *DRIVES, *MADE_UP, *LAYERS, *FILE_SYSTEMS]
 # Parts of the kernel's package that hold them and what they need.
 UNPACK = """boot/vmlinuz-* */kernel/arch/* */kernel/crypto/* */kernel/lib/* */kernel/fs/*
     */kernel/block/* */kernel/drivers/md/* */kernel/drivers/block/* */kernel/drivers/scsi/*
@@ -143,8 +149,28 @@ def kernel():
     return os.path.join(top, package)
 
 
-def modules_in_order(root):
-    """Files of MODULES and of all they depend on, each after what it needs."""
+def plain(image):
+    """The kernel as an ELF file beside it, unpacked once: a guest takes seconds for that each time.
+    The image itself where it is packed in another way."""
+    made = os.path.join(os.path.dirname(image), "vmlinux")
+    if os.path.exists(made):
+        return made
+    with open(image, "rb") as f:
+        data = f.read()
+    at = data.find(b"\xfd7zXZ\0")
+    if at < 0:
+        return image
+    elf = lzma.LZMADecompressor().decompress(data[at:])
+    if not elf.startswith(b"\x7fELF"):
+        return image
+    with open(f"{made}.{os.getpid()}", "wb") as f:
+        f.write(elf)
+    os.rename(f.name, made)
+    return made
+
+
+def modules_in_order(root, names):
+    """Files of these modules and of all they depend on, each after what it needs."""
     files = {}
     for path in glob.glob(root + "/lib/modules/*/kernel/**/*.ko", recursive=True):
         files[os.path.basename(path)[:-3].replace("-", "_")] = path
@@ -159,7 +185,7 @@ def modules_in_order(root):
             add(need.replace("-", "_"))
         order.append(files[name])
 
-    for name in MODULES:
+    for name in names:
         if name not in files:
             raise Missing(f"Debian's kernel has no module {name}")
         add(name)
@@ -173,7 +199,7 @@ def libraries(program):
     return re.findall(r"(/\S+) \(0x", done.stdout)
 
 
-def initramfs(root, path):
+def initramfs(root, path, modules):
     with tempfile.TemporaryDirectory() as tree:
         os.chmod(tree, 0o755)   # it is the guest's /
 
@@ -200,7 +226,7 @@ def initramfs(root, path):
                 where = library if "ld-linux" in library else "/usr/lib/x86_64-linux-gnu/" + \
                     os.path.basename(library)
                 put(os.path.realpath(library), where)
-        for number, module in enumerate(modules_in_order(root)):
+        for number, module in enumerate(modules_in_order(root, modules)):
             put(module, f"/modules/{number:03}-{os.path.basename(module)}", 0o644)
         os.symlink("usr/lib", tree + "/lib")
         names = subprocess.run(["find", "."], cwd=tree, stdout=subprocess.PIPE, check=True).stdout
@@ -227,7 +253,9 @@ class Done:
 
 
 class Machine:
-    def __init__(self):
+    def __init__(self, modules=None):
+        """modules: what it has of MODULES; without them all."""
+        self.modules = [*BASE, *modules] if modules is not None else MODULES
         self.work = tempfile.mkdtemp(prefix="tare-qemu.")
         self.args = []
         self.process = self.port = None
@@ -283,7 +311,8 @@ class Machine:
             raise Missing("no static busybox here")
         root = kernel()
         image, = glob.glob(root + "/boot/vmlinuz-*")
-        initramfs(root, self.work + "/initramfs")
+        image = plain(image)
+        initramfs(root, self.work + "/initramfs", self.modules)
         built = time.monotonic()
         self.console = self.work + "/console"
         socket_path = self.work + "/port"
@@ -355,6 +384,18 @@ class Machine:
             print(f"# {time.monotonic() - began:.1f} s: {done}", file=sys.stderr)
         return done
 
+    def together(self, scripts, at_once=16):
+        """Each in a shell of its own, several at a time: what each came to, in their order."""
+        files = "".join(f"cat >/tmp/do.{i} <<'TOGETHER'\n{text}\nTOGETHER\n" for i, text in enumerate(scripts))
+        self.must(files + f"seq 0 {len(scripts) - 1} | xargs -P {at_once} -I @ sh -c "
+                  "'sh /tmp/do.@ >/tmp/out.@ 2>/tmp/err.@ </dev/null; echo $? >/tmp/code.@'")
+        answers = []
+        for i, text in enumerate(scripts):
+            done = self.must(f"cat /tmp/code.{i} /tmp/out.{i}; cat /tmp/err.{i} >&2")
+            code, out = done.out.split("\n", 1)
+            answers.append(Done(text, int(code), out, done.err))
+        return answers
+
     def must(self, script):
         """A step of the test itself, not a fact: its failure ends the test."""
         done = self.run(script)
@@ -375,9 +416,8 @@ class Machine:
                               stdout=subprocess.PIPE, check=True)
         return json.loads(done.stdout)
 
-    def data(self, name, start=0, end=None):
-        """Bytes of the image that are not holes, between start and end."""
-        total = 0
+    def ranges(self, name, start=0, end=None):
+        """What of the image is no hole between start and end, as pairs of offsets."""
         with open(self.images[name], "rb") as f:
             end = os.fstat(f.fileno()).st_size if end is None else end
             at = start
@@ -387,9 +427,21 @@ class Machine:
                 except OSError:
                     break
                 stop = min(os.lseek(f.fileno(), at, os.SEEK_HOLE), end)
-                total += max(0, stop - at)
+                if stop > at:
+                    yield at, stop
                 at = stop
-        return total
+
+    def data(self, name, start=0, end=None):
+        """Bytes of the image that are not holes, between start and end."""
+        return sum(stop - at for at, stop in self.ranges(name, start, end))
+
+    def pieces(self, name):
+        """Where the image's data lies, and the data."""
+        with open(self.images[name], "rb") as f:
+            for at, stop in self.ranges(name):
+                f.seek(at)
+                yield b"%d %d\n" % (at, stop)
+                yield f.read(stop - at)
 
 
 def wait_for(fact, seconds, sentence):
