@@ -62,15 +62,15 @@ static void tell_nothing_lost(struct trim_report *report)
 
 	if (layer && is_no_drive(layer))
 		snprintf(text, sizeof(text),
-			 "cannot tell by speed: %s (%s) is no drive with a slow state of its own; use "
-			 "made nothing slower, so that trim had nothing to bring back, and the answer "
-			 "is that of the evidence before",
+			 "cannot tell by speed: %s (%s) is no drive with a slow state of its own; "
+			 "use made nothing slower, so that trim had nothing to bring back, and the "
+			 "answer is that of the evidence before",
 			 layer->name, layer->kind);
 	else
 		snprintf(text, sizeof(text),
-			 "cannot tell by speed: use made nothing slower, so that trim had nothing to "
-			 "bring back; a larger --size, nearer to all of the drive, may bring the slow "
-			 "state about");
+			 "cannot tell by speed: use made nothing slower, so that trim had nothing "
+			 "to bring back; a larger --size, nearer to all of the drive, may bring "
+			 "the slow state about");
 	evidence = add(report, "deep", false, text);
 	if (layer)
 		snprintf(evidence->layer, sizeof(evidence->layer), "%s", layer->name);

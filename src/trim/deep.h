@@ -6,8 +6,8 @@
  * three-state protocol on what the report is about, and adds its answer as evidence:
  *
  *	behaviour	ok when trim brings the speed back, not ok when it does not
- *	deep		not ok, with the errno where there is one: no answer, and why; of what has no
- *			slow state the verdict stays that of the evidence before
+ *	deep		not ok, with the errno where there is one: no answer, and why; of what
+ *			has no slow state the verdict stays that of the evidence before
  */
 
 #include "model/trim.h"

@@ -50,10 +50,12 @@ void judge_asked(struct trim_report *report)
 		judge_more(report, "; the drive itself does it when it is asked directly");
 	} else if (asked->error) {
 		judge_more(report, "; and the drive itself refuses it when it is asked directly");
-		judge_remedy(report, "# none by a setting: the drive refuses its own command (%.200s)",
+		judge_remedy(report, "# none by a setting: the drive refuses its own command "
+				     "(%.200s)",
 			     asked->text);
 	} else {
-		judge_more(report, "; and asked directly the drive says yes, and the old data stays");
+		judge_more(report, "; and asked directly the drive says yes, and the old data "
+				   "stays");
 	}
 }
 
@@ -63,8 +65,8 @@ static void kernel_remedy(struct trim_report *report, const struct trim_layer *l
 	const char *name = layer->name;
 
 	if (layer->direct == DIRECT_UNMAP)
-		judge_remedy(report, "echo unmap | tee /sys/block/%s/device/scsi_disk/*/provisioning_mode"
-				     "     # the command that was seen to work\n"
+		judge_remedy(report, "echo unmap | tee /sys/block/%s/device/scsi_disk/*/"
+				     "provisioning_mode     # the command that was seen to work\n"
 				     "dmesg | grep %s     # the one that does not", name, name);
 	else if (layer->direct == DIRECT_ATA)
 		judge_remedy(report, "dmesg | grep %s     # the command that fails\n"
@@ -72,7 +74,8 @@ static void kernel_remedy(struct trim_report *report, const struct trim_layer *l
 				     "drive's command wrongly", name);
 	else
 		judge_remedy(report, "dmesg | grep %s     # the command that fails\n"
-				     "# another kernel: its driver sends what this drive does not take",
+				     "# another kernel: this one's driver sends what the drive does "
+				     "not take",
 			     name);
 }
 
@@ -221,9 +224,11 @@ bool judge_partial(struct trim_report *report)
 		  "effective only from %s, although %s is announced: smaller discards succeed and "
 		  "free nothing", at, report->unit_bytes ? announced : "no unit");
 	snprintf(report->verdict.layer, sizeof(report->verdict.layer), "%s", report->device);
+	/* Of a bare device there is no mount point to name yet. */
 	judge_remedy(report,
-		     "fstrim -m %llu %s     # and no discard mount option: it leaks the space of "
+		     "%sfstrim -m %llu %s     # and no discard mount option: it leaks the space of "
 		     "small deletions, which the file system never sends again",
+		     report->layers[0].is_block ? "# for a file system on it: " : "",
 		     (unsigned long long)from, report->layers[0].is_block ?
 		     "MOUNTPOINT" : trim_quote(report->layers[0].name, point));
 	return true;

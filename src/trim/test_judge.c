@@ -120,6 +120,7 @@ static void small_pieces_that_stay_are_a_lie_only_above_the_unit(void)
 	CHECK_STR(report.verdict.code, "partial");
 	CHECK(strstr(report.verdict.text, "effective only from 64.0 KiB"));
 	CHECK(strstr(report.verdict.remedy, "fstrim -m 65536"));
+	CHECK_EQ(report.verdict.remedy[0], '#');
 }
 
 /* A drive with a command of its own, which did it, refused it, or said yes and did nothing. */
@@ -168,7 +169,8 @@ static void a_drive_that_does_it_is_not_called_deaf(void)
 	asked(CONTENT_OLD, 0);
 	CHECK_EQ(judged(false), 1);
 	CHECK_STR(report.verdict.code, "ignored");
-	CHECK(strstr(report.verdict.text, "asked directly the drive says yes, and the old data stays"));
+	CHECK(strstr(report.verdict.text, "asked directly the drive says yes, and the old data "
+					  "stays"));
 }
 
 /* A queue that was switched off: the drive says whether switching it on would be of use. */

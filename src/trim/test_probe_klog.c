@@ -101,8 +101,8 @@ static void a_bad_sector_is_an_error_not_trouble(void)
 		"3,901,1,-;ata1.00: exception Emask 0x0 SAct 0x40 SErr 0x0 action 0x0\n",
 		"3,902,2,-;ata1.00: irq_stat 0x40000008\n",
 		"3,903,3,-;ata1.00: failed command: READ FPDMA QUEUED\n",
-		("3,904,4,-;ata1.00: cmd 60/08:30:00:08:00/00:00:00:00:00/40 tag 6 ncq dma 4096 in\\x0a"
-		"         res 41/40:08:00:08:00/00:00:00:00:00/00 Emask 0x409 (media error) <F>\n"),
+		("3,904,4,-;ata1.00: cmd 60/08:30:00:08:00/00:00:00:00:00/40 tag 6 dma 4096\\x0a"
+		"  res 41/40:08:00:08:00/00:00:00:00:00/00 Emask 0x409 (media error) <F>\n"),
 		"3,905,5,-;ata1.00: status: { DRDY ERR }\n",
 		"3,906,6,-;ata1.00: error: { UNC }\n",
 		"6,907,7,-;ata1.00: configured for UDMA/133\n",
@@ -119,8 +119,8 @@ static void a_failed_queued_trim_is_trouble(void)
 	static const char *const records[] = {
 		"3,901,1,-;ata1.00: exception Emask 0x0 SAct 0x40 SErr 0x0 action 0x0\n",
 		"3,903,3,-;ata1.00: failed command: SEND FPDMA QUEUED\n",
-		("3,904,4,-;ata1.00: cmd 64/01:30:00:00:00/00:00:00:00:00/a0 tag 6 ncq dma 512 out\\x0a"
-		"         res 41/04:01:00:00:00/00:00:00:00:00/00 Emask 0x401 (device error) <F>\n"),
+		("3,904,4,-;ata1.00: cmd 64/01:30:00:00:00/00:00:00:00:00/a0 tag 6 ncq dma 512\\x0a"
+		"  res 41/04:01:00:00:00/00:00:00:00:00/00 Emask 0x401 (device error) <F>\n"),
 		"6,908,8,-;ata1: EH complete\n",
 	};
 	char text[256];
@@ -138,7 +138,7 @@ static void a_refused_data_set_management_is_a_failed_discard(void)
 		"3,905,5,-;ata1.00: status: { DRDY ERR }\n",
 		"3,906,6,-;ata1.00: error: { ABRT }\n",
 		"6,908,8,-;ata1: EH complete\n",
-		"3,909,9,-;critical target error, dev sda, sector 2048 op 0x3:(DISCARD) flags 0x800\n",
+		"3,909,9,-;critical target error, dev sda, sector 2048 op 0x3:(DISCARD) flags 0x0\n",
 	};
 	char text[256], device[64];
 
@@ -155,7 +155,7 @@ static void a_link_that_froze_over_it_is_trouble(void)
 		"3,901,1,-;ata1.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen\n",
 		"3,903,3,-;ata1.00: failed command: DATA SET MANAGEMENT\n",
 		("3,904,4,-;ata1.00: cmd 06/01:01:00:00:00/00:00:00:00:00/a0 tag 3 dma 512 out\\x0a"
-		"         res 40/00:00:00:00:00/00:00:00:00:00/00 Emask 0x4 (timeout)\n"),
+		"  res 40/00:00:00:00:00/00:00:00:00:00/00 Emask 0x4 (timeout)\n"),
 		"6,905,5,-;ata1: hard resetting link\n",
 	};
 	char text[256];
