@@ -189,6 +189,9 @@ static void write_files(void *ctx, const struct result *result)
 	const struct report_fio report = report_of(output, result);
 	const struct fio_log_writer writer = { .write = write_log };
 
+	/* fio's text has entries of what was run; what kept a job from running is said beside it. */
+	if (*result->error_text && !output->inv->json)
+		fprintf(stderr, "tare: %s\n", result->error_text);
 	if (report_fio_logs(&report, &writer, &output->err) == 0)
 		write_iologs(output, result, &output->err);
 }

@@ -389,6 +389,9 @@ static void set_zones(struct fio_clone *clone)
 			    "strided needs zonesize, and a zonerange of at least that");
 		return;
 	}
+	/* Of a range that one zone holds there is nothing to skip. */
+	if (w->size.bytes && w->size.bytes <= o->zonesize)
+		return;
 	w->piece_bytes = o->zonesize;
 	w->piece_gap_bytes =
 		range - o->zonesize +

@@ -626,6 +626,13 @@ static void zones_and_flows_are_kept(void)
 	CHECK_EQ(work(&t, 0)->flow_weight, 2);
 	CHECK_EQ(work(&t, 0)->flow_id, 7);
 	fio_translation_done(&t);
+	/* All of it is in the first zone. */
+	CHECK_EQ(TRANSLATE(&t, "@[z]\nfilename=/dev/sdb\nsize=4m\nzonemode=strided\nzonesize=256m\n"
+			       "zoneskip=2g\n"),
+		 0);
+	CHECK_EQ(work(&t, 0)->piece_bytes, 0);
+	CHECK_EQ(work(&t, 0)->piece_gap_bytes, 0);
+	fio_translation_done(&t);
 	CHECK_EQ(
 		TRANSLATE(
 			&t,
