@@ -228,10 +228,15 @@ int queue_parts_open(struct queue **ret, const struct queue_ops *inner, struct t
 	if (!q)
 		return err_set(err, -ENOMEM, "no memory for %u parts", target->part_count);
 	q->depth_count = options->depth_count;
-	q->ops = *inner;
-	q->ops.close = parts_close;
-	q->ops.push = parts_push;
-	q->ops.reap = parts_reap;
+	/* What else the inner one can do (one, expect) knows nothing of parts. */
+	q->ops = (struct queue_ops){
+		.name = inner->name,
+		.help = inner->help,
+		.is_synchronous = inner->is_synchronous,
+		.close = parts_close,
+		.push = parts_push,
+		.reap = parts_reap,
+	};
 	q->queue.ops = &q->ops;
 	q->queue.target = target;
 	twice.depth_count *= 2;

@@ -101,12 +101,17 @@ static struct io request(enum io_kind kind, uint32_t tag, uint32_t first, uint32
 	};
 }
 
+/* As the engine does one: by the queue's own way where it has one. */
 static int32_t do_one(const struct io *io)
 {
 	struct io_done done[DEPTH] = { { .tag = 99 } };
 
-	queue->ops->push(queue, io, 1);
-	CHECK_EQ(queue->ops->reap(queue, done, 1, DEPTH, NEVER_NS), 1);
+	if (queue->ops->one) {
+		CHECK_EQ(queue->ops->one(queue, io, done), 1);
+	} else {
+		queue->ops->push(queue, io, 1);
+		CHECK_EQ(queue->ops->reap(queue, done, 1, DEPTH, NEVER_NS), 1);
+	}
 	CHECK_EQ(done[0].tag, io->tag);
 	return done[0].result;
 }
