@@ -4,7 +4,7 @@
  * 100 k and 300 k per second, fixed and Poisson, with a queue in between that notes when each
  * request really was started.
  *
- *	bench-arrivals TARGET [SECONDS] [DEPTH]		TARGET as for `tare run`; it is only read
+ *	bench-arrivals TARGET [SECONDS] [DEPTH] [RATE]	TARGET as for `tare run`; it is only read
  *
  * Columns: error of the rate (intended arrivals), its limit (fixed 0.01 %; Poisson 3 standard
  * deviations of so many arrivals); coefficient of variation of the gaps really made (0 or 1);
@@ -13,13 +13,20 @@
  * one's submission took, so that its distance grows with the rate); lateness of submission.
  * The first line is what this processor allows: a loop that does nothing but read the clock, and
  * how late arrivals would be that fall into its gaps (the host's, interrupts', other programs').
+ * The second line of a row says where the time of those went that were 5 us late or more: in
+ * submissions, in reaping, in yields, or elsewhere (the loop's own code, and what interrupted it);
+ * and how long the thread was ready to run while another had its CPU. What it was neither in calls
+ * nor waiting for, the host took.
  * Exit status 1 when a rate is beyond its limit or intended Poisson gaps are not exponential.
  */
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "engine/pace.h"
@@ -29,10 +36,54 @@
 static uint64_t *stamps;
 static size_t stamp_count, stamp_room;
 
+/* What the pacing thread was in while it did not look at the clock. */
+enum stretch_kind { STRETCH_SUBMIT, STRETCH_REAP, STRETCH_YIELD, STRETCH_OWN, STRETCH_KINDS };
+static struct stretch {
+	uint64_t begin_ns, end_ns;
+	enum stretch_kind kind;
+} *stretches;
+static size_t stretch_count;
+static const struct clock *stretch_clock;	/* NULL: not in a row */
+
+static void note_stretch(enum stretch_kind kind, uint64_t begin_ns)
+{
+	const uint64_t end_ns = clock_now_ns(stretch_clock);
+
+	if (end_ns - begin_ns > MICROSECOND_NS / 2 && stretch_count < stamp_room)
+		stretches[stretch_count++] = (struct stretch){ begin_ns, end_ns, kind };
+}
+
+/* In place of the library's: the engine's own yields. */
+int sched_yield(void)
+{
+	const uint64_t begin_ns = stretch_clock ? clock_now_ns(stretch_clock) : 0;
+	const int r = (int)syscall(SYS_sched_yield);
+
+	if (stretch_clock)
+		note_stretch(STRETCH_YIELD, begin_ns);
+	return r;
+}
+
+/* How long the calling thread has been ready to run without running. */
+static uint64_t runnable_ns(void)
+{
+	unsigned long long ran_ns, waited_ns = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+
+	if (f && fscanf(f, "%llu %llu", &ran_ns, &waited_ns) != 2)
+		waited_ns = 0;
+	if (f)
+		fclose(f);
+	return waited_ns;
+}
+
+static uint64_t waited_ns;	/* of a row, for other threads to leave the CPU */
+
 struct noting {
 	struct queue queue;
 	struct queue *inner;
 	const struct clock *clock;
+	bool pushed;
 };
 
 static int noting_open(struct queue **ret, struct target *target,
@@ -50,6 +101,7 @@ static int noting_open(struct queue **ret, struct target *target,
 	}
 	noting->queue = (struct queue){ target->queue, target, noting->inner->facts };
 	noting->clock = options->clock;
+	waited_ns = runnable_ns();
 	*ret = &noting->queue;
 	return 0;
 }
@@ -58,6 +110,7 @@ static void noting_close(struct queue *queue)
 {
 	struct noting *noting = (struct noting *)queue;
 
+	waited_ns = runnable_ns() - waited_ns;
 	queue_uring.close(noting->inner);
 	free(noting);
 }
@@ -69,6 +122,7 @@ static void noting_push(struct queue *queue, const struct io *ios, uint32_t coun
 
 	for (uint32_t i = 0; i < count && stamp_count < stamp_room; i++)
 		stamps[stamp_count++] = now_ns;
+	noting->pushed = true;
 	queue_uring.push(noting->inner, ios, count);
 }
 
@@ -76,8 +130,12 @@ static int noting_reap(struct queue *queue, struct io_done *done, uint32_t min_c
 		       uint32_t max_count, uint64_t deadline_ns)
 {
 	struct noting *noting = (struct noting *)queue;
+	const uint64_t begin_ns = clock_now_ns(noting->clock);
+	const int r = queue_uring.reap(noting->inner, done, min_count, max_count, deadline_ns);
 
-	return queue_uring.reap(noting->inner, done, min_count, max_count, deadline_ns);
+	note_stretch(noting->pushed ? STRETCH_SUBMIT : STRETCH_REAP, begin_ns);
+	noting->pushed = false;
+	return r;
 }
 
 static const struct queue_ops noting_ops = {
@@ -163,6 +221,34 @@ static uint64_t *intended(const struct measurement *m, size_t count)
 	return times;
 }
 
+/* Of the lateness beyond late_ns, shares by stretch; the rest passed outside of such calls. */
+static void attribute(const uint64_t *times, uint64_t late_ns, double shares[STRETCH_KINDS])
+{
+	double total_ns = 1;
+	size_t first = 0;
+
+	for (size_t i = 0; i < stamp_count; i++) {
+		if (stamps[i] - times[i] < late_ns)
+			continue;
+		total_ns += (double)(stamps[i] - times[i]);
+		while (first < stretch_count && stretches[first].end_ns <= times[i])
+			first++;
+		for (size_t k = first; k < stretch_count && stretches[k].begin_ns < stamps[i]; k++) {
+			const struct stretch *s = &stretches[k];
+			const uint64_t begin_ns = s->begin_ns > times[i] ? s->begin_ns : times[i];
+			const uint64_t end_ns = s->end_ns < stamps[i] ? s->end_ns : stamps[i];
+
+			shares[s->kind] += end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0;
+		}
+	}
+	shares[STRETCH_OWN] = total_ns;
+	for (int kind = 0; kind < STRETCH_OWN; kind++) {
+		shares[STRETCH_OWN] -= shares[kind];
+		shares[kind] /= total_ns;
+	}
+	shares[STRETCH_OWN] /= total_ns;
+}
+
 static bool report(const struct measurement *m)
 {
 	const struct workload *w = &m->workload;
@@ -172,7 +258,7 @@ static bool report(const struct measurement *m)
 	const double error = (double)m->lateness->count / want - 1;
 	const double limit = poisson ? 3 / sqrt(want) : 1e-4;
 	uint64_t *times = intended(m, stamp_count);
-	double p_intended = 1;
+	double p_intended = 1, shares[STRETCH_KINDS] = { 0 };
 	bool good;
 
 	printf("%7llu %-7s %+8.4f %% (%6.4f) cv %4.2f", (unsigned long long)w->rate_iops,
@@ -194,12 +280,16 @@ static bool report(const struct measurement *m)
 			return false;
 		}
 	}
+	attribute(times, 5 * MICROSECOND_NS, shares);
 	good = fabs(error) <= limit && p_intended > 0.001;
 	printf("  late p50 %6.1f p99 %7.1f us  unserved %llu  cpu %3.0f %%  %s\n",
 	       (double)histogram_percentile_ns(m->lateness, 500000) / 1e3,
 	       (double)histogram_percentile_ns(m->lateness, 990000) / 1e3,
 	       (unsigned long long)m->unserved_count, m->worker_cpu_max * 100,
 	       good ? "ok" : "BEYOND ITS LIMIT");
+	printf("        of what is 5 us late: in submissions %.0f %%, reaping %.0f %%, yields %.0f %%, "
+	       "elsewhere %.0f %%; waited %.1f ms for the CPU\n", shares[STRETCH_SUBMIT] * 100, shares[STRETCH_REAP] * 100,
+	       shares[STRETCH_YIELD] * 100, shares[STRETCH_OWN] * 100, (double)waited_ns / 1e6);
 	free(times);
 	return good;
 }
@@ -215,9 +305,11 @@ static int run_row(struct target *target, const struct clock *clock, const struc
 
 	w.rate_iops = row->rate_iops;
 	w.arrival = row->arrival;
-	stamp_count = 0;
+	stamp_count = stretch_count = 0;
+	stretch_clock = clock;
 	measurement_init(&m);
 	r = engine_run(&w, target, &(struct engine_options){ .clock = clock }, &m, &err);
+	stretch_clock = NULL;
 	if (r < 0)
 		fprintf(stderr, "bench-arrivals: %s\n", err.text);
 	else if (m.ended_early)
@@ -285,6 +377,7 @@ int main(int argc, char **argv)
 		{ 300000, ARRIVAL_FIXED },  { 300000, ARRIVAL_POISSON },
 	};
 	const unsigned seconds = argc > 2 ? (unsigned)atoi(argv[2]) : 3;
+	const uint64_t only_iops = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
 	struct workload base;
 	struct target *target;
 	struct clock clock;
@@ -292,7 +385,7 @@ int main(int argc, char **argv)
 	int failed = 0;
 
 	if (argc < 2 || seconds == 0) {
-		fprintf(stderr, "usage: bench-arrivals TARGET [SECONDS] [DEPTH]\n");
+		fprintf(stderr, "usage: bench-arrivals TARGET [SECONDS] [DEPTH] [RATE]\n");
 		return 2;
 	}
 	clock_init_real(&clock);
@@ -309,10 +402,17 @@ int main(int argc, char **argv)
 	base.runtime_ns = seconds * SECOND_NS;
 	stamp_room = 400000u * seconds;
 	stamps = malloc(stamp_room * sizeof(*stamps));
+	stretches = malloc(stamp_room * sizeof(*stretches));
+	if (!stretches) {
+		free(stamps);
+		stamps = NULL;
+	}
 	if (stamps)
 		spin(&clock, base.runtime_ns);
 	for (size_t i = 0; stamps && i < sizeof(rows) / sizeof(rows[0]); i++)
-		failed |= run_row(target, &clock, &rows[i], &base);
+		if (!only_iops || rows[i].rate_iops == only_iops)
+			failed |= run_row(target, &clock, &rows[i], &base);
+	free(stretches);
 	free(stamps);
 	target_close(target);
 	return failed;

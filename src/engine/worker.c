@@ -13,6 +13,10 @@
 
 #define FLOW_WAIT_NS (20 * MICROSECOND_NS)	/* until other workers are looked at again */
 #define STANDSTILL_COUNT (1u << 24)
+#define YIELD_DEAR_NS (50 * MICROSECOND_NS)	/* longer than what serves our I/O takes */
+#define YIELD_DEBT 64				/* of a dear one, in cheap ones that make it good */
+#define YIELD_DEBT_MAX (3 * YIELD_DEBT)		/* less may be the host's doing */
+#define YIELD_REST 16				/* then for so many times what it took */
 
 void worker_begin(struct worker *w)
 {
@@ -394,6 +398,31 @@ static void check_over(struct worker *w, uint64_t now_ns)
 	recorder_ending(&w->recorder);
 }
 
+/*
+ * Spinning would starve kernel threads that serve this very I/O on this CPU. They give it back
+ * within microseconds. Another program keeps it until the next tick of the
+ * scheduler, 4 ms and more: where that happens time after time, it gets no more this way than a
+ * small share, and its rights from the scheduler.
+ */
+static void yield(struct worker *w)
+{
+	const uint64_t begin_ns = clock_now_ns(w->work->clock);
+	uint64_t taken_ns;
+
+	if (begin_ns < w->no_yield_until_ns)
+		return;
+	sched_yield();
+	taken_ns = clock_now_ns(w->work->clock) - begin_ns;
+	if (taken_ns < YIELD_DEAR_NS) {
+		w->yield_debt -= w->yield_debt > 0;
+		return;
+	}
+	if (w->yield_debt < YIELD_DEBT_MAX)
+		w->yield_debt += YIELD_DEBT;
+	if (w->yield_debt >= YIELD_DEBT_MAX)
+		w->no_yield_until_ns = begin_ns + taken_ns * YIELD_REST;
+}
+
 /* Nothing could be started: reaps, waiting as long as that delays no start. */
 static void wait_real(struct worker *w, uint64_t now_ns)
 {
@@ -417,8 +446,7 @@ static void wait_real(struct worker *w, uint64_t now_ns)
 			deadline_ns = now_ns + STOP_CHECK_NS;
 		collect(w, 1, deadline_ns);
 	} else if (collect(w, 0, NEVER_NS) == 0) {
-		/* Spinning would starve kernel threads that serve this very I/O on this CPU. */
-		sched_yield();
+		yield(w);
 	}
 }
 

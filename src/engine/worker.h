@@ -121,6 +121,8 @@ struct worker {
 	bool sync_each;			/* a write is done when its sync is */
 	bool writes_trimmed;		/* each block is trimmed, then written */
 	uint64_t latency_ns_max;	/* what takes longer ends the job; UINT64_MAX = none */
+	uint64_t no_yield_until_ns;	/* yields were dear lately: see worker.c */
+	uint32_t yield_debt;
 	uint64_t spin_until_ns;		/* of a pause, the part that costs CPU time */
 	uint32_t *sync_tags;		/* done by half: writes to be synced, trims to be written */
 	uint32_t sync_tag_count;
