@@ -306,7 +306,8 @@ static enum status deallocate(const struct link *link, const struct command *com
 {
 	const uint32_t count = (le32toh(command->word[0]) & 0xff) + 1;
 
-	if (count * 16 != le32toh(command->data_bytes))
+	/* Linux sends a whole page, whatever the number of ranges. */
+	if (count * 16 > le32toh(command->data_bytes))
 		return INVALID_FIELD;
 	if (!(le32toh(command->word[1]) & 4))
 		return OK;	/* hints only */
