@@ -9,6 +9,7 @@
  *	nvme_target PORT FILE[:OPTION...]...
  *
  * OPTION	deallocate	Dataset Management is announced and punches holes; else it is refused
+ *		lies		it is announced and refused
  *		shared		several paths are possible: the kernel shows its multipath device
  *
  * Listens on 127.0.0.1 and goes to the background once it does. Each connection is a process: the
@@ -99,7 +100,7 @@ struct response {
 
 struct drive {
 	const char *path, *name;
-	bool deallocate, shared;
+	bool deallocate, lies, shared;
 	uint16_t controller;
 	int fd;
 	uint64_t blocks;
@@ -193,7 +194,7 @@ static void identify_controller(const struct drive *drive, uint8_t *page)
 	page[513] = 0x44;				/* ... and of 16 */
 	put16(page + 514, SLOTS);
 	put32(page + 516, 1);				/* namespaces */
-	put16(page + 520, drive->deallocate ? 4 : 0);	/* ONCS */
+	put16(page + 520, drive->deallocate || drive->lies ? 4 : 0);	/* ONCS */
 	page[525] = 1;					/* a volatile write cache */
 	put32(page + 536, 1 | 1 << 20);			/* SGLs, with offsets into the capsule */
 	snprintf((char *)page + 768, 256, NQN "%s", drive->name);
@@ -592,10 +593,15 @@ static void add_drive(char *spec)
 	drive->name = strrchr(drive->path, '/') ? strrchr(drive->path, '/') + 1 : drive->path;
 	drive->controller = drive_count;
 	for (const char *option; (option = strsep(&spec, ":"));) {
-		drive->deallocate |= strcmp(option, "deallocate") == 0;
-		drive->shared |= strcmp(option, "shared") == 0;
-		if (strcmp(option, "deallocate") != 0 && strcmp(option, "shared") != 0) {
-			fprintf(stderr, "nvme_target: '%s' is neither deallocate nor shared\n", option);
+		if (strcmp(option, "deallocate") == 0) {
+			drive->deallocate = true;
+		} else if (strcmp(option, "lies") == 0) {
+			drive->lies = true;
+		} else if (strcmp(option, "shared") == 0) {
+			drive->shared = true;
+		} else {
+			fprintf(stderr, "nvme_target: '%s' is none of deallocate, lies, shared\n",
+				option);
 			exit(2);
 		}
 	}
@@ -630,7 +636,7 @@ int main(int argc, char **argv)
 	int listener;
 
 	if (argc < 3 || argc - 2 > DRIVES) {
-		fprintf(stderr, "usage: nvme_target PORT FILE[:deallocate][:shared]...\n");
+		fprintf(stderr, "usage: nvme_target PORT FILE[:deallocate|:lies][:shared]...\n");
 		return 2;
 	}
 	for (int i = 2; i < argc; i++)
