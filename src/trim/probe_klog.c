@@ -87,8 +87,8 @@ static bool is_host(const char *part, size_t length)
 }
 
 /*
- * "nvme2n1" over several paths hangs on the subsystem, where its controllers are: "nvme3" and "nvme4".
- * The log names those, and the paths: "nvme2c3n1", "nvme2c4n1".
+ * "nvme2n1" over several paths hangs on the subsystem, where its controllers are: "nvme3" and
+ * "nvme4". The log names those, and the paths: "nvme2c3n1", "nvme2c4n1".
  */
 static void add_paths(struct klog_names *names, const char *device, const char *directory)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * nvme_target - NVMe over TCP for tests: drives whose controllers announce, or do not announce, what
- * no emulator lets one choose. Each FILE is a subsystem nqn.2026-01.example.tare:NAME with one controller
- * and one namespace of 512-byte blocks over that file, its holes the truth; NAME is the file's, and the
- * serial number.
+ * nvme_target - NVMe over TCP for tests: drives whose controllers announce, or do not announce,
+ * what no emulator lets one choose. Each FILE is a subsystem nqn.2026-01.example.tare:NAME with one
+ * controller and one namespace of 512-byte blocks over that file, its holes the truth; NAME is the
+ * file's, and the serial number.
  *
  *	nvme_target PORT FILE[:OPTION...]...
  *
