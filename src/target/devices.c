@@ -22,14 +22,15 @@ static uint64_t size_of(const char *root, const char *name)
 
 /*
  * A disk is what holds data by itself: no partition, nothing built on other devices (their
- * disks are listed), nothing empty (a card reader, loop and zram devices not set up).
+ * disks are listed), nothing empty (a card reader, loop and zram devices not set up), and no
+ * hidden one (a path to an NVMe namespace that has several: there is nothing to open).
  */
 static bool is_disk(const char *root, const char *name)
 {
 	struct stack_names slaves = { 0 };
 
 	if (name[0] == '.' || strlen(name) >= STACK_NAME_BYTES || stack_is_partition(root, name) ||
-	    size_of(root, name) == 0)
+	    size_of(root, name) == 0 || sysfs_read_u64(0, "%s/sys/class/block/%s/hidden", root, name))
 		return false;
 	stack_add_slaves(root, name, &slaves);
 	return slaves.count == 0;

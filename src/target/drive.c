@@ -90,6 +90,28 @@ void stack_serial(const char *root, const char *disk, char *serial, size_t seria
 		read_udev(root, disk, "ID_SERIAL_SHORT", serial, serial_bytes);
 }
 
+/*
+ * How a namespace is reached. Where several paths are possible the kernel puts a device of its own
+ * over them, which hangs on the subsystem: its controllers know. One over a network counts.
+ */
+static void read_nvme_transport(const char *root, const char *disk, char *bus, size_t bytes)
+{
+	struct dirent *entry;
+	char path[PATH_MAX];
+
+	if (sysfs_read(bus, bytes, BLOCK "/device/transport", root, disk) == 0)
+		return;
+	snprintf(path, sizeof(path), BLOCK "/device", root, disk);
+	DEFER(defer_closedir) DIR *dir = opendir(path);
+	while (dir && (!*bus || strcmp(bus, "pcie") == 0) && (entry = readdir(dir))) {
+		char line[32];
+
+		if (strncmp(entry->d_name, "nvme", 4) == 0 &&
+		    sysfs_read(line, sizeof(line), "%s/%s/transport", path, entry->d_name) == 0)
+			snprintf(bus, bytes, "%s", line);
+	}
+}
+
 static void read_transport(const char *root, const char *disk, char *transport, size_t bytes)
 {
 	/* Parts of the path through the buses, the nearest to the drive last. */
@@ -100,12 +122,12 @@ static void read_transport(const char *root, const char *disk, char *transport, 
 		{ "/usb", "usb" },	 { "/session", "iscsi" },   { "/rport-", "fc" },
 		{ "/mmc", "mmc" },	 { "/vmbus", "vmbus" },
 	};
-	char path[PATH_MAX], line[32];
+	char path[PATH_MAX], bus[32];
 
 	if (strncmp(disk, "nvme", 4) == 0) {
-		if (sysfs_read(line, sizeof(line), BLOCK "/device/transport", root, disk) == 0 &&
-		    strcmp(line, "pcie") != 0)
-			snprintf(transport, bytes, "nvme-%.8s", line);
+		read_nvme_transport(root, disk, bus, sizeof(bus));
+		if (*bus && strcmp(bus, "pcie") != 0)
+			snprintf(transport, bytes, "nvme-%.8s", bus);
 		else
 			snprintf(transport, bytes, "nvme");
 		return;

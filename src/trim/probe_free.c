@@ -439,6 +439,9 @@ static enum klog_says look_at_log(struct probe *p)
 			   "the kernel's log says: %s", line);
 	if (says == KLOG_DISCARD)
 		failed->error = klog_discard_error(line, failed->layer);
+	/* One of several paths to the device. */
+	if (says == KLOG_DISCARD && !trim_report_layer(p->report, failed->layer))
+		snprintf(failed->layer, sizeof(failed->layer), "%s", p->report->device);
 	return says;
 }
 

@@ -2,6 +2,7 @@
 #include "trim/probe_klog.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -85,6 +86,31 @@ static bool is_host(const char *part, size_t length)
 	return !memchr(part, '.', length) && length < 16 && part[length - 1] != ':';
 }
 
+/*
+ * "nvme2n1" over several paths hangs on the subsystem, where its controllers are: "nvme3" and
+ * "nvme4". The log names those, and the paths: "nvme2c3n1", "nvme2c4n1".
+ */
+static void add_paths(struct klog_names *names, const char *device, const char *directory)
+{
+	unsigned int subsystem, number, controller;
+	const struct dirent *entry;
+
+	if (sscanf(device, "nvme%un%u", &subsystem, &number) != 2)
+		return;
+	DEFER(defer_closedir) DIR *dir = opendir(directory);
+	while (dir && (entry = readdir(dir))) {
+		char name[64];
+		int length = 0;
+
+		if (sscanf(entry->d_name, "nvme%u%n", &controller, &length) != 1 ||
+		    entry->d_name[length])
+			continue;
+		klog_add_name(names, entry->d_name, (size_t)length);
+		snprintf(name, sizeof(name), "nvme%uc%un%u", subsystem, controller, number);
+		klog_add_name(names, name, strlen(name));
+	}
+}
+
 static void add_hosts(struct klog_names *names, const char *device)
 {
 	char link[128], path[PATH_MAX];
@@ -93,6 +119,7 @@ static void add_hosts(struct klog_names *names, const char *device)
 	snprintf(link, sizeof(link), "/sys/class/block/%s/device", device);
 	if (!realpath(link, path))
 		return;
+	add_paths(names, device, path);
 	for (part = path; *part;) {
 		const size_t length = strcspn(part, "/");
 

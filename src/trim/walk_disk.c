@@ -36,7 +36,7 @@ static void note_default(struct walk *walk, const struct trim_layer *layer)
 
 	for (size_t i = 0; i < ARRAY_COUNT(defaults); i++)
 		if (layer->max_bytes == defaults[i].max_bytes &&
-		    strcmp(layer->kind, defaults[i].kind) == 0)
+		    begins(layer->kind, defaults[i].kind))
 			trim_report_note(walk->report, "limit-default", layer->name,
 					 "the largest discard of %llu bytes is a kernel default, "
 					 "not from the device: %s",
@@ -78,10 +78,35 @@ static void nvme_promise(struct trim_layer *layer, const struct walk_nvme_facts 
 	layer->ones = facts->after == 2;
 }
 
-static void nvme_refuses(struct trim_layer *layer)
+/* Over a network it is the target that announces, for whatever it stores on. */
+static void nvme_refuses(struct trim_layer *layer, bool known, bool remote)
 {
-	walk_stop(layer, "NO_SUPPORT", "the drive does not offer dataset management (ONCS bit 2)");
-	walk_remedy(layer, "# a newer firmware may add it; no setting of this machine does");
+	if (known)
+		walk_stop(layer, "NO_SUPPORT", "the %s does not offer dataset management (ONCS "
+					       "bit 2)", remote ? "target" : "drive");
+	else
+		walk_stop(layer, "NO_SUPPORT", "announces no discard: as a rule the %s does not "
+					       "offer dataset management (ONCS bit 2)",
+			  remote ? "target" : "drive");
+	if (remote)
+		walk_remedy(layer, "# on the target: storage that takes discards, and an export "
+				   "that announces them; no setting of this machine does");
+	else
+		walk_remedy(layer, "# a newer firmware may add it; no setting of this machine does");
+}
+
+/* Whether dataset management is offered; false in *known where that could not be read. */
+static bool nvme_offers(struct walk *walk, struct trim_layer *layer, bool *known)
+{
+	struct walk_nvme_facts facts = { 0 };
+	struct walk_page page;
+	const int r = walk_page(walk, layer->name, "nvme-ctrl", &page);
+
+	*known = r == 0 && walk_parse_nvme_ctrl(&page, &facts);
+	if ((r == -EACCES || r == -EPERM) && !walk_announces(layer))
+		snprintf(layer->needs_root, sizeof(layer->needs_root),
+			 "its identify data (whether it offers dataset management)");
+	return facts.deallocates;
 }
 
 void walk_nvme(struct walk *walk, uint32_t index)
@@ -89,7 +114,7 @@ void walk_nvme(struct walk *walk, uint32_t index)
 	struct trim_layer *layer = &walk->report->layers[index];
 	struct walk_nvme_facts facts = { 0 };
 	struct walk_page page;
-	bool known = false;
+	bool known, offers;
 	int r;
 
 	r = walk_page(walk, layer->name, "nvme-ns", &page);
@@ -98,21 +123,20 @@ void walk_nvme(struct walk *walk, uint32_t index)
 	else if (r == -EACCES || r == -EPERM)
 		snprintf(layer->needs_root, sizeof(layer->needs_root),
 			 "its identify data (what reads return after a discard)");
-	if (walk_page(walk, layer->name, "nvme-ctrl", &page) == 0)
-		known = walk_parse_nvme_ctrl(&page, &facts);
-	if (known && facts.deallocates)
+	offers = nvme_offers(walk, layer, &known);
+	if (offers)
 		layer->direct = DIRECT_NVME;
 	walk_settle(walk, index, "", "");
 	if (layer->capable != TRIM_UNKNOWN)
 		return;
-	if (known && facts.deallocates) {
-		walk_stop(layer, "NO_SUPPORT", "the drive offers dataset management, but the "
-					       "kernel does not use it on this one");
-		walk_remedy(layer, "dmesg | grep -i nvme     # a quirk of the driver, or a format "
-				   "with metadata");
-	} else {
-		nvme_refuses(layer);
+	if (!offers) {
+		nvme_refuses(layer, known, begins(layer->kind, "nvme-"));
+		return;
 	}
+	walk_stop(layer, "NO_SUPPORT", "the drive offers dataset management, but the kernel does "
+				       "not use it on this one");
+	walk_remedy(layer, "dmesg | grep -i nvme     # a quirk of the driver, or a format with "
+			   "metadata");
 }
 
 /* --- virtual ------------------------------------------------------------------------------ */

@@ -33,6 +33,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("BUILD", os.path.join(HERE, "../../../build"))
 TARE = os.path.realpath(os.environ.get("TARE", os.path.join(BUILD, "tare")))
+NVME_TARGET = os.environ.get("NVME_TARGET", os.path.join(os.path.dirname(TARE), "tests/device/qemu/nvme_target"))
 # A machine as busy as it likes: only a guest that has died makes a test wait so long.
 PATIENCE_S = 400
 
@@ -43,8 +44,9 @@ BASE = "crc32c_generic crc32c_intel virtio_pci virtio_console nvme".split()
 DRIVES = "virtio_blk virtio_scsi ahci sd_mod sg".split()
 LAYERS = "dm_mod dm_crypt dm_thin_pool raid0 raid1 raid456 md_mod xts aesni_intel loop".split()
 MADE_UP = "scsi_debug null_blk".split()
+NETWORK = ["nvme_tcp"]
 FILE_SYSTEMS = "ext4 xfs btrfs vfat nls_cp437 nls_ascii".split()
-MODULES = [*BASE, *DRIVES, *MADE_UP, *LAYERS, *FILE_SYSTEMS]
+MODULES = [*BASE, *DRIVES, *MADE_UP, *LAYERS, *NETWORK, *FILE_SYSTEMS]
 # Parts of the kernel's package that hold them and what they need.
 UNPACK = """boot/vmlinuz-* */kernel/arch/* */kernel/crypto/* */kernel/lib/* */kernel/fs/*
     */kernel/block/* */kernel/drivers/md/* */kernel/drivers/block/* */kernel/drivers/scsi/*
@@ -214,7 +216,7 @@ def initramfs(root, path, modules):
             os.makedirs(f"{tree}/{directory}")
         put("/bin/busybox", "/bin/busybox")
         put(HERE + "/guest/init", "/init")
-        programs = {"tare": TARE}
+        programs = {"tare": TARE, "nvme_target": NVME_TARGET}
         for tool in TOOLS:
             programs[tool] = shutil.which(tool, path="/usr/sbin:/sbin:/usr/bin:/bin")
             if not programs[tool]:
