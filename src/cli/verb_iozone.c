@@ -171,7 +171,9 @@ static int consent(struct invocation *inv, const struct plan *plan, struct err *
 
 static int translated(struct invocation *inv, const struct iozone_command *command)
 {
+	char directory[PATH_MAX];
 	const struct iozone_setting setting = {
+		.directory = getcwd(directory, sizeof(directory)),
 		.exact = inv->foreign_exact,
 		.filter = inv->workload.filter,
 		.look = look,

@@ -136,6 +136,8 @@ static void complete(struct worker *w, const struct io_done *done, uint64_t now_
 		return;
 	} else if (w->writes_trimmed && slot->kind == IO_TRIM) {
 		record(w, slot, end_ns);
+		if (w->tap)
+			worker_tap(w, slot, done, end_ns);
 		w->sync_tags[w->sync_tag_count++] = done->tag;
 		return;
 	} else {

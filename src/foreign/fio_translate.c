@@ -132,15 +132,34 @@ static struct fio_job_section *add_job(struct fio_builder *b, const struct fio_s
 	return job;
 }
 
-/* Command-line options outside a job give way to what the file says. */
-static void note_overridden(struct fio_builder *b, const struct fio_job_options *defaults,
+static void note_taken(struct fio_builder *b, size_t row, const struct fio_assignment *given,
+		       const char *file)
+{
+	if (strcmp(file, given->place.file) != 0 && fio_rows[row].class != FIO_NOTED)
+		fio_remark(&b->t->remarks, &given->place,
+			   "--%s%s%s counts for the jobs of %s that do not say it; fio would ignore it",
+			   fio_rows[row].name, given->value ? "=" : "",
+			   given->value ? given->value : "", file);
+}
+
+/*
+ * Command-line options outside a job give way to what the file says. Where it says nothing they
+ * count, which is what everybody expects, but not what fio does.
+ */
+static void note_command_line(struct fio_builder *b, const struct fio_job_options *defaults,
 			    const struct fio_job_section *job)
 {
 	for (size_t i = 0; fio_rows[i].name; i++) {
 		const struct fio_assignment *given = defaults->given[i];
 		const struct fio_assignment *kept = job->options.given[i];
 
-		if (!given || kept == given || strcmp(kept->place.file, given->place.file) == 0)
+		if (!given)
+			continue;
+		if (kept == given) {
+			note_taken(b, i, given, job->section->place.file);
+			continue;
+		}
+		if (strcmp(kept->place.file, given->place.file) == 0)
 			continue;
 		fio_remark(&b->t->remarks, &kept->place,
 			   "--%s%s%s has no effect on job '%.64s', which says %s%s%s",
@@ -179,7 +198,7 @@ static void make_jobs(struct fio_builder *b)
 				   FIO_JOBS_MAX);
 			return;
 		} else if (!section->skipped) {
-			note_overridden(b, defaults, add_job(b, section, inherited, flawed));
+			note_command_line(b, defaults, add_job(b, section, inherited, flawed));
 		}
 	}
 	if (!b->jobs.count && !b->t->problems.count)

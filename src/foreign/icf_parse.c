@@ -19,6 +19,7 @@
 
 #define FILE_MAX_BYTES (16 * MIB)
 #define OLD_ALIGN_BYTES 2048
+#define OLD_UNTIL 19980521
 
 /* --- sections -------------------------------------------------------------------------- */
 
@@ -285,12 +286,25 @@ static void name_old(const struct icf *icf, struct icf_spec *spec)
 		snprintf(spec->name, sizeof(spec->name), "%s %u", base, n);
 }
 
+/* The rows decide, and it is told where the version would have said otherwise. */
+static void note_old(struct reader *r)
+{
+	const char *version = r->icf->version;
+	unsigned part[3] = { 0 };
+
+	(void)sscanf(version, "%u.%u.%u", &part[0], &part[1], &part[2]);
+	if (part[0] <= 1900 || part[0] * 10000 + part[1] * 100 + part[2] >= OLD_UNTIL)
+		reader_warn(r, "rows without a name: read in the layout from before 1998.05.21, not that "
+			       "of %s%.20s", version[0] ? "version " : "the newest", version);
+	r->is_old = true;
+}
+
 static int old_specs(struct reader *r)
 {
 	struct icf_spec spec = { .assignment = ICF_ASSIGN_ALL };
 	int rc = 0;
 
-	r->is_old = true;
+	note_old(r);
 	while (rc == 0 && !r->is_done && !reader_is_caption(r) && !reader_is_version(r)) {
 		const uint32_t line = r->line;
 
@@ -565,7 +579,9 @@ static int version(struct reader *r)
 	if (icf->version[0])
 		return reader_next(r);
 	snprintf(icf->version, sizeof(icf->version), "%.31s", at);
-	(void)sscanf(at, "%u.%u.%u", &part[0], &part[1], &part[2]);
+	if (sscanf(at, "%u.%u.%u", &part[0], &part[1], &part[2]) < 2)
+		reader_warn(r, "version %.20s is none of IOMeter's: read as the newest, or as the rows say",
+			    icf->version);
 	if (part[0] > 1900 && part[0] * 10000 + part[1] * 100 + part[2] < 19980105)
 		reader_warn(r, "version %.20s is older than any that was published", icf->version);
 	return reader_next(r);

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/defer.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "foreign/import_parts.h"
 
-#define FILE_MAX_BYTES (256u << 20)	/* json+ of a large run is tens of megabytes */
+#define FILE_MAX_BYTES (64 * MIB)	/* json+ of a large run is tens of megabytes */
 #define CHUNK_BYTES 65536
 
 typedef int import_fn(struct imported *ret, struct span text, struct err *err);
@@ -97,16 +99,25 @@ int import_parse(struct imported *ret, const char *name, const char *text, size_
 	return 0;
 }
 
+static int too_large(struct err *err)
+{
+	return err_set(err, -EFBIG, "larger than 64 MiB, which no result file is");
+}
+
 static int read_all(FILE *stream, struct text *ret, struct err *err)
 {
 	DEFER(defer_free) char *chunk = malloc(CHUNK_BYTES);
+	struct stat st;
 	size_t length;
 
 	if (!chunk)
 		return err_set(err, -ENOMEM, "reading");
+	if (fstat(fileno(stream), &st) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_size > FILE_MAX_BYTES)
+		return too_large(err);
 	while ((length = fread(chunk, 1, CHUNK_BYTES, stream)) > 0) {
 		if (ret->length + length > FILE_MAX_BYTES)
-			return err_set(err, -EFBIG, "more than 256 MiB: that is no result file");
+			return too_large(err);
 		text_add_bytes(ret, chunk, length);
 	}
 	return ferror(stream) ? err_errno(err, -errno, "reading") : 0;

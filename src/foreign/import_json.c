@@ -12,11 +12,13 @@
 
 #define DEPTH_MAX 64	/* fio's own is 7 */
 #define NUMBER_BYTES 400
+#define NODES_MAX (1u << 20)	/* a job of fio's has some 500, without its histograms */
 
 struct parser {
 	const char *at, *end;
 	size_t line;
 	int depth;
+	size_t node_count;		/* of the tree as it stands */
 	struct err *err;
 };
 
@@ -216,6 +218,14 @@ static int take_word(struct parser *p, struct json_node **ret)
 	return expected(p, "a value");
 }
 
+/* json+ has a histogram of each latency, thousands of members that nobody here reads. */
+static bool is_left_out(const struct json_node *parent, const char *key,
+			const struct json_node *child)
+{
+	return parent->kind == JSON_NODE_OBJECT && child->kind == JSON_NODE_OBJECT &&
+	       strcmp(key, "bins") == 0;
+}
+
 static void append(struct json_node *parent, struct json_node *child)
 {
 	if (parent->last)
@@ -227,6 +237,7 @@ static void append(struct json_node *parent, struct json_node *child)
 
 static int take_member(struct parser *p, struct json_node *parent)
 {
+	const size_t count_before = p->node_count;
 	struct json_node *child = NULL;
 	char *key = NULL;
 	int r = 0;
@@ -243,6 +254,11 @@ static int take_member(struct parser *p, struct json_node *parent)
 		return r;
 	}
 	child->key = key;
+	if (is_left_out(parent, key, child)) {
+		json_node_free(child);
+		p->node_count = count_before;
+		return 0;
+	}
 	append(parent, child);
 	return 0;
 }
@@ -269,6 +285,9 @@ static int parse_value(struct parser *p, struct json_node **ret)
 	int r;
 
 	skip_blanks(p);
+	if (p->node_count++ == NODES_MAX)
+		return err_set(p->err, -EFBIG, "line %zu: more than %u values in one JSON document, "
+					       "which no result has", p->line, NODES_MAX);
 	if (p->at == p->end || !memchr("{[\"", *p->at, 3))
 		return take_word(p, ret);
 	if (p->depth == DEPTH_MAX)

@@ -4,7 +4,8 @@
 /*
  * import_json - JSON as fio prints it: a tree that keeps members in their order and a key as
  * often as it is there, which jansson's does not. Strict as RFC 8259, but that a number may be
- * nan or inf, as old versions of fio print one.
+ * nan or inf, as old versions of fio print one. Objects called "bins", the histograms of json+, are
+ * checked and left out. More than a million values are refused, so that memory stays bounded.
  *
  * Ownership: a tree is the caller's: json_node_free, which takes NULL. Texts are the nodes' own.
  */
@@ -26,7 +27,7 @@ struct json_node {
 };
 
 /*
- * The value at text; *ret_length is what it takes. -EINVAL with a sentence, whose line is
+ * The value at text; *ret_length is what it takes. -EINVAL or -EFBIG with a sentence, whose line is
  * counted from first_line.
  */
 int json_node_parse(struct json_node **ret, const char *text, size_t length, size_t first_line,

@@ -229,6 +229,9 @@ static void note_worker(struct translation *t, const struct icf_worker *w)
 	if (w->pattern < 2 && !t->options->exact)
 		iometer_labels_note(t->labels, "data is incompressible and never repeats, whatever the "
 					       "pattern in the file");
+	if (w->pattern == 0 && t->options->exact)
+		iometer_labels_note(t->labels, "REDUCIBLE DATA: data pattern 0 repeats one byte, which "
+					       "drives and file systems may store as next to nothing");
 	if (w->pattern == 1 && t->options->exact)
 		iometer_labels_note(t->labels, "data pattern 1: incompressible and never repeated, not one "
 					       "buffer over and over");

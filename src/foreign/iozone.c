@@ -397,13 +397,23 @@ static void note_exact(const struct iozone_command *c, struct iozone_sheet *shee
 						       : "sparse data that compress and repeat");
 }
 
-static void note_files(const struct iozone_command *c, const struct plan *plan,
-		       struct iozone_sheet *sheet)
+/* Not "null:", "sim:x25m-g1": those are no names of files. */
+static bool is_relative(const char *spec)
 {
-	bool ours = false;
+	return spec[0] != '/' && spec[strcspn(spec, ":/")] != ':';
+}
 
-	for (size_t i = 0; i < plan->target_count; i++)
+static void note_files(const struct iozone_command *c, const struct iozone_setting *setting,
+		       const struct plan *plan, struct iozone_sheet *sheet)
+{
+	bool ours = false, relative = false;
+
+	for (size_t i = 0; i < plan->target_count; i++) {
 		ours |= plan->targets[i].size_bytes > 0;
+		relative |= is_relative(plan->targets[i].spec);
+	}
+	if (relative && setting->directory)
+		iozone_sheet_note(sheet, "names of files start at %s", setting->directory);
 	if (ours)
 		iozone_sheet_note(sheet,
 				  "test files are tare's own, without a name, gone at the end%s",
@@ -482,7 +492,7 @@ int iozone_translate(const struct iozone_command *command, const struct iozone_s
 	if (r < 0)
 		return r;
 	snprintf(ret->target, sizeof(ret->target), "%s", ret->targets[0].spec);
-	note_files(command, ret, sheet);
+	note_files(command, setting, ret, sheet);
 	note_how(command, sheet);
 	note_parsed(command, sheet);
 	return 0;

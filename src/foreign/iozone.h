@@ -129,6 +129,7 @@ enum iozone_place {
 struct iozone_setting {
 	bool exact;		/* iozone's own caching, data and timing */
 	const char *filter;	/* of all workloads (struct workload); NULL = none */
+	const char *directory;	/* absolute: where relative names start; NULL = not told */
 	enum iozone_place (*look)(void *ctx, const char *path);
 	void *look_ctx;
 };

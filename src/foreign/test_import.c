@@ -175,6 +175,26 @@ static void nesting_has_an_end(void)
 	CHECK_STR(err.text, "line 1: JSON nested deeper than 64");
 }
 
+/* A tree of a value each two bytes would take 50 times the file. */
+static void values_have_a_limit_and_histograms_are_left_out(void)
+{
+	struct text many = TEXT_INIT;
+	struct json_node *root = json("{\"bins\":{\"7\":1},\"a\":{\"bins\":2},\"bins\":{}}");
+
+	CHECK(root && root->first == root->last);
+	CHECK_NEAR(json_node_number(root ? root->first : NULL, "bins"), 2, 0);
+	json_node_free(root);
+	CHECK(json("{\"bins\":{\"7\":}}") == NULL);
+	text_add(&many, "[");
+	for (int i = 0; i < 1 << 20; i++)
+		text_add_bytes(&many, "\n0,", 3);
+	text_add(&many, "0]");
+	CHECK(json(text_string(&many)) == NULL);
+	CHECK_STR(err.text,
+		  "line 1048577: more than 1048576 values in one JSON document, which no result has");
+	text_done(&many);
+}
+
 static void an_error_names_file_and_line(void)
 {
 	CHECK_STR(refusal("a\nb\n{ \"jobs\" :\n  [ x ] }"),
@@ -333,6 +353,7 @@ TESTS(TEST(io_bytes_of_fio_2_are_kib_unless_the_rate_says_otherwise),
       TEST(strings_are_unescaped_into_utf8),
       TEST(json_is_strict_but_for_nan),
       TEST(nesting_has_an_end),
+      TEST(values_have_a_limit_and_histograms_are_left_out),
       TEST(an_error_names_file_and_line),
       TEST(figures_of_iozone_go_by_the_selected_tests),
       TEST(a_short_row_is_an_error_unless_the_run_was_stopped),

@@ -326,6 +326,27 @@ static void a_completion_goes_to_the_oldest_of_its_place(void)
 	CHECK_EQ(records[1].latency_ns, 7000);
 }
 
+/*
+ * A recorder that lost its completions, all at one place: to add the next must not walk those that
+ * wait, which would be 5e9 steps here.
+ */
+static void issues_without_completions_at_one_place_stay_cheap(void)
+{
+	enum { COUNT = 320000 };
+	struct text text = TEXT_INIT;
+
+	for (int i = 0; i < COUNT; i++)
+		text_add(&text, "8,0 0 1 0.%09d 7 D R 64 + 8 [x]\n", i + 1);
+	/* The one that it ends is the oldest of those that still wait, PAIR_ROOM before it. */
+	text_add(&text, "8,0 0 1 0.%09d 7 C R 64 + 8 [0]\n", COUNT + 1);
+	import(text_string(&text), "");
+	CHECK_EQ(code, 0);
+	CHECK_EQ(trace->count, COUNT);
+	CHECK_EQ(trace->stats.latency_count, 1);
+	CHECK_EQ(trace->stats.bytes[TRACE_READ], COUNT * 4096ull);
+	text_done(&text);
+}
+
 static void the_published_sets_are_told_apart(void)
 {
 	import("129000000000000000,srv1,2,Write,1048576,16384,25000\n"
@@ -626,6 +647,7 @@ TESTS(TEST(an_iolog_of_version_2_waits_as_fio_does),
       TEST(rwbs_is_read_letter_by_letter),
       TEST(blktrace_is_read_in_either_byte_order),
       TEST(a_completion_goes_to_the_oldest_of_its_place),
+      TEST(issues_without_completions_at_one_place_stay_cheap),
       TEST(the_published_sets_are_told_apart),
       TEST(a_blank_kind_is_skipped_and_counted),
       TEST(what_0_and_1_mean_is_never_guessed),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "foreign/trace_pair.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,11 +15,16 @@ struct pending {
 	uint32_t next;			/* in its bucket: a ring index + 1; 0 = the last */
 };
 
+/* In the order of issue, so that neither to add nor to let the oldest go walks the list. */
+struct bucket {
+	uint32_t oldest, newest;	/* ring index + 1; 0 = empty */
+};
+
 struct pairing {
 	struct trace *trace;
 	uint64_t head, tail;		/* ever growing; tail - head wait */
 	struct pending ring[PAIR_ROOM];
-	uint32_t buckets[BUCKETS];	/* ring index + 1 of the oldest; 0 = empty */
+	struct bucket buckets[BUCKETS];
 };
 
 int pairing_new(struct pairing **ret, struct trace *trace, struct err *err)
@@ -37,7 +43,7 @@ void pairing_free(struct pairing *pairing)
 	free(pairing);
 }
 
-static uint32_t *bucket_of(struct pairing *p, const struct trace_record *r)
+static struct bucket *bucket_of(struct pairing *p, const struct trace_record *r)
 {
 	const uint64_t hash = random_mix(r->offset_bytes ^ random_mix(r->length_bytes ^
 								      (uint64_t)r->stream << 40));
@@ -51,18 +57,39 @@ static bool is_same(const struct trace_record *a, const struct trace_record *b)
 	       a->stream == b->stream;
 }
 
+/* Behind older ones of the same place. */
+static void enqueue(struct pairing *p, uint32_t index)
+{
+	struct bucket *bucket = bucket_of(p, &p->ring[index].record);
+
+	if (bucket->oldest)
+		p->ring[bucket->newest - 1].next = index + 1;
+	else
+		bucket->oldest = index + 1;
+	bucket->newest = index + 1;
+}
+
+/* Takes out what follows `before` (ring index + 1; 0 = the oldest). */
+static void dequeue(struct pairing *p, struct bucket *bucket, uint32_t before)
+{
+	uint32_t *link = before ? &p->ring[before - 1].next : &bucket->oldest;
+
+	if (bucket->newest == *link)
+		bucket->newest = before;
+	*link = p->ring[*link - 1].next;
+}
 
 /* The oldest goes out, and out of its bucket when it was never completed. */
 static int leave(struct pairing *p, struct err *err)
 {
 	const uint32_t index = (uint32_t)(p->head % PAIR_ROOM);
-	struct pending *pending = &p->ring[index];
-	uint32_t *link = bucket_of(p, &pending->record);
+	const struct pending *pending = &p->ring[index];
 
 	if (!pending->done) {
-		while (*link != index + 1)
-			link = &p->ring[*link - 1].next;
-		*link = pending->next;
+		struct bucket *bucket = bucket_of(p, &pending->record);
+
+		assert(bucket->oldest == index + 1);
+		dequeue(p, bucket, 0);
 	}
 	p->head++;
 	return trace_add(p->trace, &pending->record, err);
@@ -70,14 +97,17 @@ static int leave(struct pairing *p, struct err *err)
 
 static void complete(struct pairing *p, const struct trace_record *event)
 {
-	for (uint32_t *link = bucket_of(p, event); *link; link = &p->ring[*link - 1].next) {
-		struct pending *pending = &p->ring[*link - 1];
+	struct bucket *bucket = bucket_of(p, event);
+	uint32_t before = 0;
+
+	for (uint32_t at = bucket->oldest; at; before = at, at = p->ring[at - 1].next) {
+		struct pending *pending = &p->ring[at - 1];
 
 		if (!is_same(&pending->record, event))
 			continue;
 		pending->record.latency_ns = event->time_ns - pending->record.time_ns;
 		pending->done = true;
-		*link = pending->next;
+		dequeue(p, bucket, before);
 		return;
 	}
 }
@@ -96,13 +126,9 @@ int pairing_add(struct pairing *p, const struct trace_record *event, struct err 
 		r = leave(p, err);
 	if (r == 0) {
 		const uint32_t index = (uint32_t)(p->tail++ % PAIR_ROOM);
-		uint32_t *link = bucket_of(p, event);
 
-		/* Behind older ones of the same place. */
-		while (*link)
-			link = &p->ring[*link - 1].next;
-		*link = index + 1;
 		p->ring[index] = (struct pending){ .record = *event };
+		enqueue(p, index);
 	}
 	return r;
 }

@@ -250,7 +250,7 @@ int document_parse(struct node **ret, const char *name, const char *yaml, size_t
 	int result;
 
 	if (length > DOCUMENT_BYTES_MAX)
-		return err_set(err, -EFBIG, "%s: larger than 1 MiB, which no plan is", name);
+		return err_set(err, -EINVAL, "%s: larger than 1 MiB, which no plan is", name);
 	if (!yaml_parser_initialize(&r.parser))
 		return err_set(err, -ENOMEM, "%s: no memory", name);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)yaml, length);
