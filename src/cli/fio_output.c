@@ -189,7 +189,10 @@ static void write_files(void *ctx, const struct result *result)
 	const struct report_fio report = report_of(output, result);
 	const struct fio_log_writer writer = { .write = write_log };
 
-	/* fio's text has entries of what was run; what kept a job from running is said beside it. */
+	/*
+	 * As fio does: its formats have but a number, or nothing where a job did not run at all. This
+	 * is the one place on standard error that says what failed.
+	 */
 	if (*result->error_text && !output->inv->json)
 		fprintf(stderr, "tare: %s\n", result->error_text);
 	if (report_fio_logs(&report, &writer, &output->err) == 0)

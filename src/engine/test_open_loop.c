@@ -120,6 +120,25 @@ static void an_open_loop_ramp_is_not_measured(void)
 	measurement_done(&m);
 }
 
+/* Eleven requests due in the ramp come behind it; the hundred to be measured are still a hundred. */
+static void what_is_late_from_the_ramp_is_none_of_the_amount(void)
+{
+	struct target target = fake_target(1024, 10 * MICROSECOND_NS);
+	struct workload w = fake_workload();
+	struct measurement m;
+
+	w.rate_iops = 1000;
+	w.ramp_ns = 250 * MS + MS / 2;
+	w.io_size_bytes = 409600;
+	fake.stall_from_ns = 1240 * MS;	/* the clock begins at 1 s */
+	fake.stall_to_ns = 1260 * MS;
+	m = fake_run(&w, &target, NULL);
+	CHECK_EQ(m.ops[OP_READ].count, 100);
+	CHECK_EQ(m.lateness->count, 100);
+	measurement_done(&m);
+}
+
 TESTS(TEST(latency_counts_from_the_intended_start), TEST(a_stall_shows_in_the_percentiles),
       TEST(a_fixed_rate_is_exact), TEST(bursts_arrive_together),
-      TEST(what_cannot_be_served_is_counted), TEST(an_open_loop_ramp_is_not_measured))
+      TEST(what_cannot_be_served_is_counted), TEST(an_open_loop_ramp_is_not_measured),
+      TEST(what_is_late_from_the_ramp_is_none_of_the_amount))

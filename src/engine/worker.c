@@ -305,12 +305,19 @@ static uint64_t next_start_ns(const struct worker *w)
 	return due_ns(w) < w->work->end_ns ? due_ns(w) : NEVER_NS;
 }
 
+/* What was due in the ramp is not measured, however late it comes: none of the amount that is. */
+static void give_back(struct worker *w, const struct io *io)
+{
+	if (w->left_bytes != WORK_UNLIMITED)
+		w->left_bytes += io->length_bytes;
+	if (w->left_count != WORK_UNLIMITED)
+		w->left_count++;
+}
+
 static void arrived(struct worker *w, uint64_t intended_ns, uint64_t now_ns)
 {
 	const uint64_t late_ns = now_ns - intended_ns;
 
-	if (intended_ns < w->recorder.start_ns)
-		return;
 	histogram_add(w->recorder.lateness, late_ns);
 	w->punctual_count += late_ns <= REPLAY_PUNCTUAL_NS;
 	w->last_late_ns = late_ns;
@@ -342,7 +349,10 @@ static uint32_t start(struct worker *w, uint64_t now_ns)
 		if (w->open_loop && (w->is_replay || io->kind < IO_FSYNC)) {
 			if (!w->is_replay)
 				pace_take(&w->pace);
-			arrived(w, intended_ns, now_ns);
+			if (intended_ns < w->recorder.start_ns)
+				give_back(w, io);
+			else
+				arrived(w, intended_ns, now_ns);
 		}
 		occupy(w, io, intended_ns, now_ns);
 		count++;

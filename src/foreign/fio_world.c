@@ -36,7 +36,11 @@ static int world_read(void *ctx, const char *path, size_t bytes_max, struct text
 		return errno == ENOENT ? err_set(err, -ENOENT, "%s: no such job file", path)
 				       : err_errno(err, -errno, "%s", path);
 	if (fstat(fileno(file), &st) == 0 && S_ISDIR(st.st_mode))
-		return err_set(err, -EISDIR, "%s is a directory, not a job file", path);
+		return err_set(err, -EISDIR, "%s is a directory, not a job file: a job has its files "
+					     "there with --directory=%s", path, path);
+	if (S_ISBLK(st.st_mode))
+		return err_set(err, -EINVAL, "%s is a device, not a job file: a job works on it with "
+					     "--filename=%s", path, path);
 	if (!standard && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return err_set(err, -EINVAL, "%s is no regular file, so no job file", path);
 	while ((bytes = fread(buffer, 1, sizeof(buffer), file)) > 0) {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/units.h"
 
@@ -648,6 +649,18 @@ int icf_parse(struct icf *ret, const char *file_name, const char *text, size_t l
 	return rc;
 }
 
+/* What a path names that was meant for a target. */
+static int check_kind(FILE *stream, const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fileno(stream), &st) < 0 || !(S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode)))
+		return 0;
+	err_set(err, -EINVAL, "%s is a %s, not a configuration of IOMeter's", path,
+		S_ISDIR(st.st_mode) ? "directory" : "device");
+	return err_hint(err, "--target=%s makes it what is tested", path);
+}
+
 int icf_load(struct icf *ret, const char *path, struct err *err)
 {
 	FILE *stream = fopen(path, "re");
@@ -658,10 +671,11 @@ int icf_load(struct icf *ret, const char *path, struct err *err)
 	memset(ret, 0, sizeof(*ret));
 	if (!stream)
 		return err_errno(err, -errno, "%s", path);
+	rc = check_kind(stream, path, err);
 	text = malloc(FILE_MAX_BYTES + 1);
-	if (!text)
+	if (rc == 0 && !text)
 		rc = err_errno(err, -ENOMEM, "%s", path);
-	else
+	else if (rc == 0)
 		length = fread(text, 1, FILE_MAX_BYTES + 1, stream);
 	if (rc == 0 && ferror(stream))
 		rc = err_errno(err, -errno, "%s", path);

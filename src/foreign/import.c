@@ -107,12 +107,15 @@ static int too_large(struct err *err)
 static int read_all(FILE *stream, struct text *ret, struct err *err)
 {
 	DEFER(defer_free) char *chunk = malloc(CHUNK_BYTES);
-	struct stat st;
+	struct stat st = { 0 };
 	size_t length;
 
 	if (!chunk)
 		return err_set(err, -ENOMEM, "reading");
-	if (fstat(fileno(stream), &st) == 0 && S_ISREG(st.st_mode) &&
+	if (fstat(fileno(stream), &st) == 0 && (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode)))
+		return err_set(err, -EINVAL, "a %s, not a result file",
+			       S_ISDIR(st.st_mode) ? "directory" : "device");
+	if (S_ISREG(st.st_mode) &&
 	    (uint64_t)st.st_size > FILE_MAX_BYTES)
 		return too_large(err);
 	while ((length = fread(chunk, 1, CHUNK_BYTES, stream)) > 0) {

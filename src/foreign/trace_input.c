@@ -62,8 +62,11 @@ static int open_file(struct trace_input *in, struct err *err)
 	in->fd = open(in->name, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0)
 		return err_errno(err, -errno, "'%s'", in->name);
-	if (fstat(in->fd, &st) < 0 || S_ISDIR(st.st_mode))
-		return err_set(err, -EISDIR, "'%s' is a directory, not a trace", in->name);
+	if (fstat(in->fd, &st) < 0)
+		return err_errno(err, -errno, "'%s'", in->name);
+	if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
+		return err_set(err, -EINVAL, "'%s' is a %s, not a trace", in->name,
+			       S_ISDIR(st.st_mode) ? "directory" : "device");
 	posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	if (is_zstd(in->fd))
 		return open_zstd(in, err);
