@@ -487,8 +487,7 @@ static int worker_type(struct reader *r, struct icf_worker *w)
 	if (empty || (strcasecmp(r->current, "DISK") != 0 &&
 		      strncasecmp(r->current, "NETWORK", 7) != 0 && strcmp(r->current, "0") != 0))
 		return reader_fail(r, "'%.40s' is no worker type; there are DISK and NETWORK,…", r->current);
-	snprintf(w->type, sizeof(w->type), "%.30s",
-		 strcmp(r->current, "0") == 0 ? "DISK" : r->current);
+	reader_cut(strcmp(r->current, "0") == 0 ? "DISK" : r->current, w->type, sizeof(w->type));
 	return reader_next(r);
 }
 
@@ -579,7 +578,7 @@ static int version(struct reader *r)
 	at += strspn(at, " ");
 	if (icf->version[0])
 		return reader_next(r);
-	snprintf(icf->version, sizeof(icf->version), "%.31s", at);
+	reader_cut(at, icf->version, sizeof(icf->version));
 	if (sscanf(at, "%u.%u.%u", &part[0], &part[1], &part[2]) < 2)
 		reader_warn(r, "version %.20s is none of IOMeter's: read as the newest, or as the rows say",
 			    icf->version);

@@ -214,6 +214,14 @@ int reader_numbers(struct reader *r, uint64_t *ret, size_t count)
 	return rc;
 }
 
+/* Where it was cut there may be a blank, which would not be read back. */
+void reader_cut(const char *text, char *ret, size_t ret_bytes)
+{
+	snprintf(ret, ret_bytes, "%.*s", (int)ret_bytes - 1, text);
+	for (size_t length = strlen(ret); length && isspace((unsigned char)ret[length - 1]); length--)
+		ret[length - 1] = '\0';
+}
+
 /* Text that may be blank or missing altogether; what is too long is cut. */
 int reader_free_text(struct reader *r, char *ret, size_t ret_bytes)
 {
@@ -223,9 +231,6 @@ int reader_free_text(struct reader *r, char *ret, size_t ret_bytes)
 		return rc;
 	if (strlen(r->current) >= ret_bytes)
 		reader_warn(r, "cut to %zu bytes", ret_bytes - 1);
-	snprintf(ret, ret_bytes, "%.*s", (int)ret_bytes - 1, r->current);
-	/* Where it was cut there may be a blank, which would not be read back. */
-	for (size_t length = strlen(ret); length && isspace((unsigned char)ret[length - 1]); length--)
-		ret[length - 1] = '\0';
+	reader_cut(r->current, ret, ret_bytes);
 	return reader_next(r);
 }

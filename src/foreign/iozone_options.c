@@ -256,7 +256,8 @@ const struct iozone_option iozone_options[] = {
 	{ "b", IOZONE_WORD, AT(book) },
 	{ "S", NUMBER(1, 1u << 30, cache_kb) },
 	{ "L", NUMBER(1, 1u << 20, cache_line_bytes) },
-	{ "Q", REFUSED(IOZONE_NONE, "a line per request is not kept; --json has every latency in a histogram") },
+	{ "Q", REFUSED(IOZONE_NONE, "no line per request here: save --print-plan, then "
+		       "tare run PLAN --record=FILE writes each one's offset and latency") },
 	{ "+z", REFUSED(IOZONE_NONE, "--json has the latencies' histograms, finer than iozone's bands") },
 	{ "+T", REFUSED(IOZONE_NONE, "time stamps are in --json, at each measurement") },
 	{ "X", REFUSED(IOZONE_WORD, "a telemetry file is replayed by tare replay --format=iozone-x "

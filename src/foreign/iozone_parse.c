@@ -422,8 +422,9 @@ static void settle_tests(struct iozone_command *c)
 		text_add(&c->notes, "-A runs tests 0 and 1 only\n");
 	if (c->obsolete)
 		c->tests &= 3u;
-	if (c->tests && !(c->tests & can) && !c->problem_count)
-		iozone_problem(c, "none of the tests chosen with -i can run here: see -E, -t");
+	if (!(c->tests & can) && !c->problem_count)
+		iozone_problem(c, "none of the tests chosen with -i can run here: see %s",
+			       c->obsolete ? "-A" : "-E, -t");
 }
 
 int iozone_parse(struct iozone_command *ret, const char *const *words, size_t count)
