@@ -489,6 +489,10 @@ int iozone_translate(const struct iozone_command *command, const struct iozone_s
 		if (r == 0)
 			add_passes(&t, sheet->rows[i].stream_count);
 	}
+	if (r == 0 && sheet->cell_count == 0)
+		r = err_set(err, -EINVAL, "none of the tests chosen with -i can run here: %s",
+			    sheet->no_stdio ? "stdio (6, 7) knows neither -H, -k nor -B" :
+					      "see -E, -t");
 	if (r < 0)
 		return r;
 	snprintf(ret->target, sizeof(ret->target), "%s", ret->targets[0].spec);
