@@ -165,6 +165,9 @@ static void uring_close(struct queue *queue)
 
 	if (!q)
 		return;
+	/* The kernel takes a ring apart later, and would keep the device open until then. */
+	if (q->ring_ready && q->fixed_file)
+		io_uring_unregister_files(&q->ring);
 	if (q->ring_ready)
 		io_uring_queue_exit(&q->ring);
 	free(q);

@@ -51,16 +51,29 @@ for row in alls:
 PYTHON
 }
 
+# The ring of the run before may hold the device for a moment after its program is gone.
+default_once()
+{
+	local try
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		"$TARE" iometer --spec Default --target "$loop" --runtime 2s --iodepth 32 --json \
+			--erase-data="$device" -r "$WORK/default.csv" >"$1"
+		case $? in
+		0) return 0 ;;
+		3) sleep 0.5 ;;
+		*) break ;;
+		esac
+	done
+	head -c 2000 "$1"
+	return 1
+}
+
 # Until the kernel has counted enough requests for shares to be exact, however busy the machine is.
 run_default()
 {
 	local i now was
 	for i in 1 2 3 4 5 6; do
-		"$TARE" iometer --spec Default --target "$loop" --runtime 2s --iodepth 32 --json \
-			--erase-data="$device" -r "$WORK/default.csv" >"$WORK/default$i.json" || {
-				head -c 2000 "$WORK/default$i.json"
-				return 1
-			}
+		default_once "$WORK/default$i.json" || return 1
 		read -ra now <<<"$(counters)"
 		read -ra was <<<"$before"
 		[ $((now[0] - was[0] + now[2] - was[2] - 400 * i)) -lt 36500 ] || return 0
