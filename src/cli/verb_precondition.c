@@ -38,6 +38,7 @@ static int checkpoint_write(const struct checkpoint *c, size_t first)
 	rest.phase_count -= first;
 	snprintf(fresh, sizeof(fresh), "%s.new", c->path);
 	plan_print(&rest, &text);
+	errno = EIO;		/* a short write sets none */
 	DEFER(defer_close) int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, text_string(&text), text.length) != (ssize_t)text.length ||
 	    fsync(fd) < 0 || rename(fresh, c->path) < 0) {

@@ -147,10 +147,11 @@ static void add_replay(const struct measurement *m, const struct report_style *s
 	add_line(ret, style, "started", "late by p50 %s, p99 %s, p99.9 %s",
 		 text_percentile(m->lateness, 500000, a), text_percentile(m->lateness, 990000, b),
 		 text_percentile(m->lateness, 999000, c));
-	add_line(ret, style, "", "at most %s; the last one by %s; %.5g %% within 50 us",
+	add_line(ret, style, "", "at most %s; the last one by %s; %.5g %% within %s",
 		 units_format_latency((double)m->lateness->max_ns, a),
 		 units_format_latency((double)r->last_late_ns, b),
-		 (double)(r->punctual_count * 10000 / m->lateness->count) / 100);	/* down */
+		 (double)(r->punctual_count * 10000 / m->lateness->count) / 100,	/* down */
+		 units_format_latency(REPLAY_PUNCTUAL_NS, c));
 }
 
 static void add_queue(const struct measurement *m, const struct report_style *style,

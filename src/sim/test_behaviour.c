@@ -9,24 +9,18 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "sim/sim.h"
+#include "sim/test_drive.h"
 
 static uint64_t now_ns;
 
 static struct sim *open_drive(const char *more)
 {
-	struct sim_config config;
-	struct err err = { 0 };
-	struct sim *sim = NULL;
 	char spec[512];
 
 	now_ns = 0;
 	snprintf(spec, sizeof(spec), "page-greedy,capacity=16m,op=25%%,pages_per_block=64,"
 		 "buffer=64k%s", more);
-	if (sim_config_parse(&config, spec, &err) < 0 || sim_new(&sim, &config, &err) < 0) {
-		printf("# %s: %s\n", spec, err.text);
-		abort();
-	}
-	return sim;
+	return test_drive(spec);
 }
 
 static int submit(struct sim *sim, const struct sim_request *request)

@@ -20,6 +20,7 @@
 #include "base/random.h"
 #include "sim/era.h"
 #include "sim/sim.h"
+#include "sim/test_drive.h"
 
 #define REQUESTS 2000
 
@@ -38,19 +39,6 @@ static void check(const struct golden *golden, uint64_t number)
 	if (number != golden->number)
 		printf("# { \"%s\", 0x%016" PRIx64 " },\n", golden->name, number);
 	CHECK(number == golden->number);
-}
-
-static struct sim *open_drive(const char *spec)
-{
-	struct sim_config config;
-	struct err err = { 0 };
-	struct sim *sim = NULL;
-
-	if (sim_config_parse(&config, spec, &err) < 0 || sim_new(&sim, &config, &err) < 0) {
-		printf("# %s: %s\n", spec, err.text);
-		abort();
-	}
-	return sim;
 }
 
 static uint64_t mix_counters(uint64_t hash, const struct sim *sim)
@@ -108,7 +96,7 @@ static uint64_t preset_number(const char *name)
 	char spec[128];
 
 	snprintf(spec, sizeof(spec), "%s,capacity=256m,state=steady", name);
-	sim = open_drive(spec);
+	sim = test_drive(spec);
 	hash = mix_counters(work(sim), sim);
 	for (uint64_t at = 0; at < sim_configuration(sim)->capacity_bytes; at += 4096) {
 		sim_query(sim, at, &truth);
@@ -160,7 +148,7 @@ static uint64_t policy_number(const char *more)
 	char spec[128];
 
 	snprintf(spec, sizeof(spec), "page-greedy,capacity=64m,content=off%s", more);
-	sim = open_drive(spec);
+	sim = test_drive(spec);
 	random_init(&random, 99);
 	for (int round = 0; round < 60; round++) {
 		for (size_t i = 0; i < ARRAY_COUNT(units); i++)

@@ -12,22 +12,16 @@
 #include "base/defer.h"
 #include "base/random.h"
 #include "sim/drive.h"
+#include "sim/test_drive.h"
 
 #define BATCH 700	/* more than the longest block here, and no multiple of anything */
 
 static struct sim *open_drive(const char *more)
 {
-	struct sim_config config;
-	struct err err = { 0 };
-	struct sim *sim = NULL;
 	char spec[256];
 
 	snprintf(spec, sizeof(spec), "page-greedy,capacity=16m,content=off%s", more);
-	if (sim_config_parse(&config, spec, &err) < 0 || sim_new(&sim, &config, &err) < 0) {
-		printf("# %s: %s\n", spec, err.text);
-		abort();
-	}
-	return sim;
+	return test_drive(spec);
 }
 
 static void submit(struct sim *sim, enum sim_kind kind, uint32_t unit, uint64_t units)

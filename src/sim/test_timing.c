@@ -11,23 +11,17 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "sim/sim.h"
+#include "sim/test_drive.h"
 
 #define BASE "page-greedy,capacity=16m,op=25%,pages_per_block=64,read_time=60us," \
 	     "program_time=500us,erase_time=2ms,channel=400MB,buffer=0,queue_depth=64"
 
 static struct sim *open_drive(const char *more)
 {
-	struct sim_config config;
-	struct err err = { 0 };
-	struct sim *sim = NULL;
 	char spec[512];
 
 	snprintf(spec, sizeof(spec), "%s%s", BASE, more);
-	if (sim_config_parse(&config, spec, &err) < 0 || sim_new(&sim, &config, &err) < 0) {
-		printf("# %s: %s\n", spec, err.text);
-		abort();
-	}
-	return sim;
+	return test_drive(spec);
 }
 
 static uint64_t submit(struct sim *sim, uint64_t now_ns, enum sim_kind kind,

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "sim/sim.h"
+#include "sim/test_drive.h"
 
 /*
  * A drive of 2 GiB: 2048 blocks of 256 pages, sampling noise about 0.1 %. The formulas are
@@ -19,19 +20,6 @@
  */
 static uint32_t unit_count = 1u << 19;
 #define UNITS unit_count
-
-static struct sim *open_drive(const char *spec)
-{
-	struct sim_config config;
-	struct err err = { 0 };
-	struct sim *sim = NULL;
-
-	if (sim_config_parse(&config, spec, &err) < 0 || sim_new(&sim, &config, &err) < 0) {
-		printf("# %s: %s\n", spec, err.text);
-		abort();
-	}
-	return sim;
-}
 
 static void write_random(struct sim *sim, struct random *random, uint64_t count)
 {
@@ -47,7 +35,7 @@ static void write_random(struct sim *sim, struct random *random, uint64_t count)
 /* Uniform random writes: two fills to settle, then fills measured. */
 static double measure(const char *spec, uint32_t fills)
 {
-	struct sim *sim = open_drive(spec);
+	struct sim *sim = test_drive(spec);
 	struct sim_stats stats;
 	struct random random;
 	const char *broken;
@@ -215,7 +203,7 @@ static void ten_choices_meet_van_houdt(void)
 static double measure_trim(const char *spec, double q)
 {
 	const uint32_t live = (uint32_t)((1 - 2 * q) / (1 - q) * UNITS);
-	struct sim *sim = open_drive(spec);
+	struct sim *sim = test_drive(spec);
 	struct sim_request trim = { .kind = SIM_TRIM, .length_bytes = 4096 };
 	uint32_t *used = malloc(UNITS * sizeof(*used)), *place = malloc(UNITS * sizeof(*place));
 	uint32_t count = UNITS, unit;
@@ -285,7 +273,7 @@ static void discarded_space_is_spare(void)
 /* A fraction f of the pages gets a share h of the writes. */
 static double measure_skew(const char *spec, double f, double h)
 {
-	struct sim *sim = open_drive(spec);
+	struct sim *sim = test_drive(spec);
 	const uint32_t hot = (uint32_t)(f * UNITS);
 	struct sim_stats stats;
 	struct random random;
@@ -394,7 +382,7 @@ static void hybrid_log_meets_its_formula(void)
 /* The dealt state is the settled one: no warm-up changes it. */
 static void steady_state_is_steady_from_the_first_write(void)
 {
-	struct sim *sim = open_drive("page-greedy,capacity=4g,content=off,state=steady,op=12");
+	struct sim *sim = test_drive("page-greedy,capacity=4g,content=off,state=steady,op=12");
 	struct sim_stats stats;
 	struct random random;
 
@@ -408,7 +396,7 @@ static void steady_state_is_steady_from_the_first_write(void)
 /* The way of a benchmark: 8 GiB of requests, 32 at a time, on a steady drive of 1 GiB. */
 static void requests_give_the_same_amplification(void)
 {
-	struct sim *sim = open_drive("page-greedy,capacity=1g,op=12,pages_per_block=256,"
+	struct sim *sim = test_drive("page-greedy,capacity=1g,op=12,pages_per_block=256,"
 				     "state=steady");
 	struct sim_request request = { .kind = SIM_WRITE, .length_bytes = 4096 };
 	uint64_t done[32] = { 0 }, now = 0;

@@ -3,7 +3,7 @@
 # IOMeter's default specification on a loop device: the kernel counts the same as the result
 # file, read by its captions; nothing is written without consent, nothing left in a directory.
 . "$(dirname "$0")/lib.sh"
-plan 17
+plan 19
 need_loop
 
 loop=$(make_loop 256M)
@@ -146,6 +146,12 @@ ICF
 
 check 'a specification that writes needs consent' exits 3 "$TARE" iometer --spec Default \
 	--target "$loop" --runtime 1s
+# I01: a raw disk is read by anyone's leave.
+was=$(counters)
+check 'one that only reads needs none' exits 0 "$TARE" iometer --spec '4 KiB; 100% Read; 0% random' \
+	--target "$loop" --runtime 200ms
+now=$(counters)
+check 'and writes nothing' test "${now#* * }" = "${was#* * }"
 before=$(counters)
 check 'the default specification runs' run_default
 check 'the kernel counted the same, 67 % of it reads' agrees "$WORK/default.csv" "$before" \

@@ -3,7 +3,7 @@
 # iozone's command lines on a real file system: rows, passes, figures; what is there stays,
 # nothing of ours does.
 . "$(dirname "$0")/lib.sh"
-plan 37
+plan 41
 need_loop
 columns=$(dirname "$(realpath "$0")")/../cli/iozone_columns.py
 
@@ -123,6 +123,19 @@ check 'pauses are not in the figures' test "$("$columns" rows "$WORK/iozone.out"
 # Verified data is marked wherever it is shown.
 check 'checked data' iozone -a -I -+d -n 64k -g 64k -i 0 -i 1 -f t
 check 'is marked' grep -q 'INVALID FOR PERFORMANCE' "$WORK/iozone.out"
+
+# Z03: files that are not there are no reason to wait.
+check 'reads of files that are not there end' timeout 30 "$TARE" iozone -t 2 -i 1 -s 64k -r 4k -F none1 none2
+check 'and leave none' is "$(ls -A)" ''
+
+# Z05: where the device's blocks are 4 KiB, direct I/O of less is n/a, for a reason, and the rest is done.
+wide=$(make_loop 300M -b 4096)
+mkfs.ext4 -q "$wide"
+mkdir "$WORK/wide" && mount "$wide" "$WORK/wide"
+exits 3 "$TARE" iozone -a -I -i 0 -i 1 -y 2 -q 8 -n 64 -g 64 -f "$WORK/wide/t"
+check 'records below the block of direct I/O have no figures, the others have' is \
+	"$(awk '$1 == 64 { printf "%s%s ", $2, ($3 == "n/a" ? "-" : "+") }' "$WORK/out")" '2- 4+ 8+ '
+check 'with the reason' grep -q 'iozone-row: file 64 kB, record 2 kB: .*not a multiple of 4096' "$WORK/out"
 
 # Ctrl-C.
 "$TARE" iozone -a -f t >"$WORK/int.out" 2>/dev/null &
