@@ -42,6 +42,7 @@ int reader_number32(struct reader *r, const char *word, uint32_t max, uint32_t *
 int reader_choice(struct reader *r, const char *word, const char *const *names, uint32_t *ret);
 int reader_name(struct reader *r, const char *text, char ret[ICF_NAME_BYTES]);
 int reader_numbers(struct reader *r, uint64_t *ret, size_t count);	/* on the data line of a key */
+/* A copy as long as there is room, without blanks at its end. */
 void reader_cut(const char *text, char *ret, size_t ret_bytes);
 /* Text that may be blank or missing altogether; what is too long is cut. */
 int reader_free_text(struct reader *r, char *ret, size_t ret_bytes);
