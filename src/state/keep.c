@@ -91,10 +91,11 @@ int keep_path(const char *name, const char *target, const char *suffix, char ret
 	char directory[4096], place[4096];
 	int r = paths_state(directory, sizeof(directory), "checkpoints");
 
-	if (r == 0)
-		r = paths_make(directory);
 	if (r < 0)
 		return err_errno(err, r, "the directory for checkpoints");
+	r = paths_make(directory);
+	if (r < 0)
+		return err_errno(err, r, "'%s', where checkpoints are kept", directory);
 	keep_place(target, place, sizeof(place));
 	if (snprintf(ret, 4096, "%s/%s-%016" PRIx64 "%s", directory, name, keep_hash(place),
 		     suffix) >= 4096)
